@@ -1,0 +1,543 @@
+"""Device: the one place where arguments, capabilities and errors are checked, for every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from accelhal.device_name import DeviceName, parse_device_name
+from accelhal.errors import (
+    AccelhalError,
+    DeviceNotFoundError,
+    ErrorKind,
+    UnsupportedError,
+    UsageError,
+)
+from accelhal.facts import (
+    BoardInfo,
+    BoardKey,
+    DeviceProperties,
+    HealthReport,
+    HealthStatus,
+    Location,
+    MemoryStats,
+    SupportedDtypes,
+    Telemetry,
+)
+from accelhal.management.boards import boards
+from accelhal.management.planes import open_management
+from accelhal.registry import OpenBackend, choose, open_backend
+from accelhal.runtimes.context_stack import ContextStack
+from accelhal.runtimes.translation import typed_error
+from accelhal.spi import CAPABILITIES, REQUIRED_CAPABILITY, Management, Support
+
+if TYPE_CHECKING:
+    import torch
+
+_entered = ContextStack()
+
+_RUNTIME_METHODS = (
+    "properties",
+    "locate",
+    "set_device",
+    "synchronize",
+    "manual_seed",
+    "get_rng_state",
+    "set_rng_state",
+    "supported_dtypes",
+    *REQUIRED_CAPABILITY,
+)
+"""The Runtime methods that take an index and are called through `Device._call`."""
+
+
+def device(name: str | torch.device | Device | None = None) -> Device:
+    """The device of that name, or the best one of this host.
+
+    Args:
+        name: "npu", "npu:0", "npu@distribution:0", a torch.device, a Device, or None for what
+            ACCELHAL_DEVICE says, else the first device of the most preferred backend that opens.
+            Without an index it is the backend's current device.
+
+    Raises:
+        UsageError: not a device name.
+        BackendError: no such backend, or it cannot be used; the message says why.
+        DeviceNotFoundError: the backend has no such index.
+    """
+    if isinstance(name, Device):
+        return name
+    if name is None:
+        backend, index = choose()
+    else:
+        parsed = _parse(name)
+        backend, index = open_backend(parsed), parsed.index
+    return Device(backend, backend.runtime.current_device() if index is None else index)
+
+
+def devices(backend: str | None = None) -> list[Device]:
+    """All devices of a backend; of the one that `device()` would choose when None."""
+    opened = choose()[0] if backend is None else open_backend(_parse(backend))
+    return [Device(opened, index) for index in range(opened.runtime.device_count())]
+
+
+def _parse(name: object) -> DeviceName:
+    if isinstance(name, str):
+        return parse_device_name(name)
+    kind, index = getattr(name, "type", None), getattr(name, "index", None)
+    if isinstance(kind, str):  # a torch.device
+        return DeviceName(kind, None, index)
+    raise UsageError(
+        f"{name!r} is not a device name",
+        operation="device",
+        hint='write the backend too: "cuda:0", not 0',
+    )
+
+
+class Device:
+    """A device that torch computes on. Cheap, hashable, picklable; made by `accelhal.device()`.
+
+    `with device:` makes it current for the calling thread and restores the former one.
+
+    Attributes:
+        index: torch's index, always explicit.
+        torch_device: what to pass to torch: `torch.ones(3, device=device.torch_device)`.
+    """
+
+    __slots__ = ("_backend", "_methods", "_runtime", "_supported", "index", "torch_device")
+
+    index: int
+    torch_device: torch.device
+
+    def __init__(self, backend: OpenBackend, index: int) -> None:
+        count = backend.runtime.device_count()
+        if not 0 <= index < count:
+            name = backend.spec.name
+            raise DeviceNotFoundError(
+                f"{name}:{index} does not exist: {name} has {count} device{'s' * (count != 1)}",
+                backend=name,
+                device=f"{name}:{index}",
+                operation="device",
+                hint=f"use 0 to {count - 1}; a visible-devices variable may hide some",
+            )
+        self._backend = backend
+        self._runtime = backend.runtime
+        self.index = index
+        self.torch_device = backend.runtime.torch_device(index)
+        self._supported = backend.runtime.capabilities(index)
+        self._methods: dict[str, Callable[..., Any]] = {
+            method: getattr(backend.runtime, method)
+            for method in _RUNTIME_METHODS
+            if REQUIRED_CAPABILITY.get(method) in (None, *self._supported)
+        }
+
+    # ---- identity
+
+    @property
+    def backend(self) -> str:
+        """Backend name ("cuda")."""
+        return self._backend.spec.name
+
+    @property
+    def vendor(self) -> str:
+        """The vendor's name."""
+        return self._backend.spec.vendor
+
+    @property
+    def simulated(self) -> bool:
+        """True where the board exists in software alone."""
+        return self._backend.spec.simulated
+
+    @property
+    def distributed_backend(self) -> str:
+        """Name of the backend's collective library for torch.distributed ("nccl", "gloo")."""
+        return self._backend.spec.distributed_backend
+
+    @property
+    def properties(self) -> DeviceProperties:
+        """What the device is; memory in bytes."""
+        return self._call("properties")
+
+    @property
+    def location(self) -> Location:
+        """The key of the board under the device, or why it cannot be told."""
+        return self._call("locate")
+
+    @property
+    def board(self) -> BoardInfo | None:
+        """The board under the device, or None; `location.reason` says why it cannot be told."""
+        key = self.location.key
+        return None if key is None else next((b for b in boards() if b.key == key), None)
+
+    def supports(self, capability: str) -> Support | None:
+        """How the device has a capability: NATIVE, EMULATED, or None where it has not.
+
+        Raises:
+            UsageError: `capability` is not in `accelhal.spi.CAPABILITIES`.
+        """
+        if capability not in CAPABILITIES:
+            raise UsageError(
+                f"{capability!r} is not a capability",
+                operation="supports",
+                hint=f"one of: {', '.join(CAPABILITIES)}",
+            )
+        return self._supported.get(capability)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Device)
+            and self.index == other.index
+            and self._backend is other._backend
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.backend, self.index))
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.index}"
+
+    def __repr__(self) -> str:
+        return f"<accelhal.Device {self}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Device], tuple[object, ...]]:
+        return _rebind, (self.backend, self.index, self.location.key)
+
+    # ---- the current device and stream of the calling thread
+
+    def __enter__(self) -> Device:
+        before = self._runtime.current_device()
+        self._call("set_device")
+        _entered.push(self, partial(self._runtime.set_device, before))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _entered.pop(self)
+
+    def stream(self, stream: Any) -> AbstractContextManager[Any]:
+        """Context in which `stream` is current, and with it this device; None changes nothing.
+
+        One stream may be entered twice, and by several threads at once; each leaves what it found.
+
+        Raises:
+            UsageError: the stream is another device's.
+        """
+        self._check_capability("set_stream")
+        if stream is not None:
+            self._check_stream(stream)
+        return _StreamContext(self, stream)
+
+    def Stream(self, priority: int = 0) -> Any:
+        """A new stream: the vendor's own torch object. Lower numbers are more urgent."""
+        return self._call("create_stream", priority)
+
+    def Event(self, enable_timing: bool = False, blocking: bool = False) -> Any:
+        """A new event: the vendor's own torch object.
+
+        Args:
+            enable_timing: let `elapsed_time` measure it, in milliseconds.
+            blocking: let `synchronize` sleep rather than spin, where the vendor can.
+        """
+        return self._call("create_event", enable_timing, blocking)
+
+    def current_stream(self) -> Any:
+        """The calling thread's current stream on this device."""
+        return self._call("current_stream")
+
+    def default_stream(self) -> Any:
+        """The device's default stream."""
+        return self._call("default_stream")
+
+    def synchronize(self) -> None:
+        """Wait until all work queued on the device is done."""
+        self._call("synchronize")
+
+    # ---- memory, in bytes
+
+    def mem_get_info(self) -> tuple[int, int]:
+        """(free, total) memory of the device, in bytes."""
+        return self._call("mem_get_info")
+
+    def memory_allocated(self) -> int:
+        """Bytes held by this process's tensors (on cpu: its resident set)."""
+        return self._call("memory_allocated")
+
+    def max_memory_allocated(self) -> int:
+        """Largest `memory_allocated()` since the last reset, in bytes."""
+        return self._call("max_memory_allocated")
+
+    def memory_reserved(self) -> int:
+        """Bytes held by this process's caching allocator."""
+        return self._call("memory_reserved")
+
+    def max_memory_reserved(self) -> int:
+        """Largest `memory_reserved()` since the last reset, in bytes."""
+        return self._call("max_memory_reserved")
+
+    def memory_stats(self) -> MemoryStats:
+        """All memory figures the device reports; None where it does not."""
+        return self._call("memory_stats")
+
+    def reset_peak_memory_stats(self) -> None:
+        """Lower the peaks to the current figures."""
+        self._call("reset_peak_memory_stats")
+
+    def empty_cache(self) -> None:
+        """Return unused cached memory to the driver."""
+        self._call("empty_cache")
+
+    def set_per_process_memory_fraction(self, fraction: float) -> None:
+        """Cap this process at a share of the device's memory.
+
+        Raises:
+            UsageError: `fraction` is not a number from 0 to 1.
+        """
+        valid = isinstance(fraction, (int, float)) and not isinstance(fraction, bool)
+        if not valid or not 0 <= fraction <= 1:
+            raise UsageError(
+                f"the memory fraction must be a number from 0 to 1, not {fraction!r}",
+                device=str(self),
+                operation="set_per_process_memory_fraction",
+            )
+        self._call("set_per_process_memory_fraction", float(fraction))
+
+    def pin_memory(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A copy of a host tensor in page-locked memory (the tensor itself when already pinned).
+
+        Raises:
+            UsageError: not a tensor on the host.
+        """
+        where = getattr(getattr(tensor, "device", None), "type", None)
+        if where != "cpu":
+            raise UsageError(
+                f"pin_memory takes a tensor on the cpu, not {where or type(tensor).__name__}",
+                device=str(self),
+                operation="pin_memory",
+                hint="call tensor.cpu() first",
+            )
+        return self._call("pin_memory", tensor)
+
+    def can_access_peer(self, other: Device) -> bool:
+        """Whether this device reads `other`'s memory directly; always between a device and itself.
+
+        Devices of different backends never do.
+        """
+        if not isinstance(other, Device):
+            raise UsageError(f"{other!r} is not a Device", operation="can_access_peer")
+        self._check_capability("can_access_peer")
+        if other._backend is not self._backend:
+            return False
+        return self == other or self._call("can_access_peer", other.index)
+
+    # ---- random numbers
+
+    def manual_seed(self, seed: int) -> None:
+        """Seed this device's default generator.
+
+        Raises:
+            UsageError: not an integer from -2**63 to 2**64 - 1, torch's own range.
+        """
+        if not isinstance(seed, int) or not -(2**63) <= seed < 2**64:
+            raise UsageError(
+                f"the seed must be an integer from -2**63 to 2**64 - 1, not {seed!r}",
+                device=str(self),
+                operation="manual_seed",
+            )
+        self._call("manual_seed", seed)
+
+    def get_rng_state(self) -> torch.Tensor:
+        """State of this device's default generator: a uint8 tensor on the host."""
+        return self._call("get_rng_state")
+
+    def set_rng_state(self, state: torch.Tensor) -> None:
+        """Restore a state taken by `get_rng_state` on a device of this backend."""
+        self._call("set_rng_state", state)
+
+    # ---- precision
+
+    def supported_dtypes(self) -> SupportedDtypes:
+        """Element types the device holds, multiplies, and takes under autocast."""
+        return self._call("supported_dtypes")
+
+    def autocast(self, dtype: torch.dtype) -> AbstractContextManager[Any]:
+        """Context in which eligible operators run in `dtype`.
+
+        Raises:
+            UsageError: the device has no autocast in `dtype` (torch itself may only warn).
+        """
+        self._check_capability("autocast")
+        if dtype not in self.supported_dtypes().autocast:
+            known = ", ".join(sorted(map(str, self.supported_dtypes().autocast)))
+            raise UsageError(
+                f"{self} has no autocast in {dtype}",
+                device=str(self),
+                operation="autocast",
+                hint=f"one of: {known}",
+            )
+        return self._call("autocast", dtype)
+
+    @property
+    def float32_precision(self) -> str:
+        """How float32 products are computed, in torch's words: "ieee" or "tf32".
+
+        "ieee" is a promise for all of them. Setting it holds for the whole process.
+        """
+        return self._call("get_float32_precision")
+
+    @float32_precision.setter
+    def float32_precision(self, precision: str) -> None:
+        self._check_capability("set_float32_precision")
+        try:
+            self._call("set_float32_precision", precision)
+        except ValueError as error:
+            if isinstance(error, AccelhalError):
+                raise
+            raise UsageError(
+                f"{self} has no float32 precision {precision!r}: {error}",
+                device=str(self),
+                operation="float32_precision",
+                hint='"ieee" or "tf32"',
+            ) from error
+
+    # ---- errors
+
+    def classify_error(self, error: BaseException) -> ErrorKind:
+        """What an error raised by code on this device means; never raises."""
+        return self._runtime.classify_error(error)
+
+    # ---- health: these never raise
+
+    def telemetry(self) -> Telemetry:
+        """The board's sensors; None with a reason for what is not reported."""
+        management, key, reason = self._managed_board()
+        if management is None or key is None:
+            return Telemetry(reasons={"*": reason})
+        try:
+            return management.telemetry(key)
+        except Exception as error:
+            return Telemetry(reasons={"*": f"{type(error).__name__}: {error}"})
+
+    def health(self) -> HealthReport:
+        """The board's health; UNKNOWN with a reason where it cannot be seen."""
+        management, key, reason = self._managed_board()
+        if management is None or key is None:
+            return HealthReport(HealthStatus.UNKNOWN, reason=reason)
+        try:
+            return management.health(key)
+        except Exception as error:
+            return HealthReport(HealthStatus.UNKNOWN, reason=f"{type(error).__name__}: {error}")
+
+    def _managed_board(self) -> tuple[Management | None, BoardKey | None, str]:
+        try:
+            location = self._runtime.locate(self.index)
+            return open_management(self._backend.spec), location.key, location.reason
+        except Exception as error:
+            return None, None, getattr(error, "message", f"{type(error).__name__}: {error}")
+
+    # ---- the checks that stand before every call
+
+    def _call(self, operation: str, *args: object) -> Any:
+        """Run a Runtime method on this device: capability checked, errors translated."""
+        method = self._methods.get(operation)
+        if method is None:
+            raise self._unsupported(operation)
+        try:
+            return method(self.index, *args)
+        except Exception as error:
+            translated = self._translate(error, operation)
+            if translated is None or translated is error:
+                raise
+            raise translated from error
+
+    def _translate(self, error: Exception, operation: str) -> Exception | None:
+        if isinstance(error, AccelhalError):
+            error.backend = error.backend or self.backend
+            error.device = error.device or str(self)
+            return error
+        return typed_error(
+            self._runtime.classify_error(error),
+            error,
+            backend=self.backend,
+            device=str(self),
+            operation=operation,
+        )
+
+    def _unsupported(self, operation: str) -> UnsupportedError:
+        capability = REQUIRED_CAPABILITY[operation]
+        return UnsupportedError(
+            f"{self} has no {capability} ({CAPABILITIES[capability]})",
+            backend=self.backend,
+            device=str(self),
+            operation=operation,
+            capability=capability,
+            hint=f"ask first: device.supports({capability!r})",
+        )
+
+    def _check_capability(self, operation: str) -> None:
+        if operation not in self._methods:
+            raise self._unsupported(operation)
+
+    def _check_stream(self, stream: Any) -> None:
+        where = getattr(stream, "device", None)
+        if where != self.torch_device:
+            raise UsageError(
+                f"{self} cannot enter a stream of {where or type(stream).__name__}",
+                device=str(self),
+                operation="stream",
+                hint="make the stream with this device's Stream()",
+            )
+
+
+class _StreamContext:
+    """`with device.stream(s):`; holds no state of its own, so it may be shared and re-entered."""
+
+    __slots__ = ("_device", "_stream")
+
+    def __init__(self, device: Device, stream: Any) -> None:
+        self._device = device
+        self._stream = stream
+
+    def __enter__(self) -> Any:
+        if self._stream is None:
+            _entered.push(self, _nothing)
+            return None
+        runtime, index = self._device._runtime, self._device.index
+        device_before = runtime.current_device()
+        stream_before = runtime.current_stream(index)
+        restore = partial(_restore_stream, self._device, stream_before, device_before)
+        try:
+            self._device._call("set_stream", self._stream)
+            runtime.set_device(index)
+        except BaseException:
+            restore()
+            raise
+        _entered.push(self, restore)
+        return self._stream
+
+    def __exit__(self, *exception: object) -> None:
+        _entered.pop(self)
+
+
+def _nothing() -> None:
+    """Restore nothing: the context changed nothing."""
+
+
+def _restore_stream(device: Device, stream: Any, current: int) -> None:
+    runtime = device._runtime
+    runtime.set_stream(device.index, stream)
+    runtime.set_device(current)
+
+
+def _rebind(backend: str, index: int, key: BoardKey | None) -> Device:
+    """Unpickle: the device on the same board, whatever its index in this process."""
+    opened = open_backend(DeviceName(backend))
+    if key is None:
+        return Device(opened, index)
+    for candidate in range(opened.runtime.device_count()):
+        if opened.runtime.locate(candidate).key == key:
+            return Device(opened, candidate)
+    raise DeviceNotFoundError(
+        f"board {key.value} ({key.source}), sent here as {backend}:{index}, is not visible",
+        backend=backend,
+        operation="unpickle",
+        hint="give both processes a visible-devices variable that shows the board",
+    )

@@ -1,0 +1,91 @@
+"""The installed torch, read from its files: version, build, and who is loaded with it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from accelhal.host.host import Host
+
+AUTOLOAD_VARIABLE = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+"""torch >= 2.5 loads the entry points of group `torch.backends` unless this is not "1"."""
+
+AUTOLOAD_GROUP = "torch.backends"
+
+
+@dataclass(frozen=True)
+class TorchInstall:
+    """An installed torch.
+
+    Attributes:
+        version: as in torch.__version__.
+        build: the toolkits it was built with ("cuda" -> "13.0"); empty for a CPU build.
+        path: its package folder.
+    """
+
+    version: str
+    build: dict[str, str]
+    path: Path
+
+    @property
+    def release(self) -> tuple[int, int]:
+        """(major, minor)."""
+        numbers = self.version.split("+")[0].split(".")
+        return int(numbers[0]), int(numbers[1])
+
+
+@dataclass(frozen=True)
+class AutoloadEntry:
+    """A package that torch loads inside `import torch`."""
+
+    name: str
+    value: str
+    distribution: str
+
+
+def read_torch_install(host: Host) -> TorchInstall | None:
+    """The torch that `import torch` would take, without importing it; None when there is none."""
+    path = host.find_package("torch")
+    if path is None:
+        return None
+    values = _assigned_strings(path / "version.py")
+    version = values.pop("__version__", None)
+    if version is None:
+        return None
+    toolkits: tuple[str, ...] = ("cuda", "hip", "xpu")
+    build = {name: values[name] for name in toolkits if name in values}
+    return TorchInstall(version, build, path)
+
+
+def autoload_enabled(host: Host) -> bool:
+    """Whether `import torch` would load the packages of group `torch.backends`."""
+    return host.environ.get(AUTOLOAD_VARIABLE, "1") == "1"
+
+
+def autoload_entries() -> list[AutoloadEntry]:
+    """The packages registered to be loaded inside `import torch`."""
+    return [
+        AutoloadEntry(entry.name, entry.value, entry.dist.name if entry.dist else "unknown")
+        for entry in metadata.entry_points(group=AUTOLOAD_GROUP)
+    ]
+
+
+def _assigned_strings(path: Path) -> dict[str, str]:
+    """Names that a module assigns string constants to, read from its syntax tree."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            targets: list[ast.expr] = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        else:
+            continue
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            found.update({t.id: node.value.value for t in targets if isinstance(t, ast.Name)})
+    return found

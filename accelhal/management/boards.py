@@ -1,0 +1,66 @@
+"""The boards of the host: from each driver library, and for the rest from the PCI bus."""
+
+from __future__ import annotations
+
+from accelhal.errors import AccelhalError
+from accelhal.facts import BoardInfo, BoardKey, ProbeStatus
+from accelhal.host import Host, pci
+from accelhal.management.planes import open_management
+from accelhal.registry import Backend, backends, is_open
+
+
+def boards(host: Host | None = None) -> list[BoardInfo]:
+    """Every accelerator board of the host, whether or not this process may use it.
+
+    Simulated boards are listed once their backend is in use.
+    """
+    known = backends()
+    found: list[BoardInfo] = []
+    for backend in known:
+        found += _managed(backend)
+    listed = {board.pci for board in found}
+    found += [b for b in pci_boards(known, host or Host()) if b.pci not in listed]
+    return found
+
+
+def pci_boards(known: list[Backend], host: Host) -> list[BoardInfo]:
+    """The accelerator boards on the PCI bus, each with the backend that drives its vendor's."""
+    drivers = {
+        vendor_id: backend.name
+        for backend in reversed(known)
+        if backend.spec is not None
+        for vendor_id in backend.spec.pci_vendor_ids
+    }
+    names = pci.vendors()
+    return [_board(device, names, drivers) for device in pci.accelerators(host)]
+
+
+def _board(
+    device: pci.PciDevice, names: dict[str, pci.PciVendor], drivers: dict[str, str]
+) -> BoardInfo:
+    backend = drivers.get(device.vendor)
+    return BoardInfo(
+        key=BoardKey(backend, "pci", device.address) if backend else None,
+        vendor=names[device.vendor].name,
+        name=f"PCI device {device.vendor}:{device.device}",
+        backend=backend,
+        source="pci",
+        pci=device.address,
+        numa_node=device.numa_node,
+        driver=device.driver,
+    )
+
+
+def _managed(backend: Backend) -> list[BoardInfo]:
+    spec = backend.spec
+    if spec is None or spec.open_management is None:
+        return []
+    if backend.probe.status is ProbeStatus.DISABLED:
+        return []
+    if spec.simulated and not is_open(spec.name):
+        return []
+    try:
+        return list(open_management(spec).boards())
+    except AccelhalError:
+        # The PCI bus still shows the boards; why the library failed is the doctor's to say.
+        return []
