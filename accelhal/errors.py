@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from enum import Enum
 from typing import Any
 
@@ -101,6 +104,15 @@ class UsageError(AccelhalError, ValueError):
 
 class AccelhalWarning(UserWarning):
     """Something works, but not as the user may expect (a fallback to cpu, a downgraded backend)."""
+
+
+def warn(text: str) -> None:
+    """Issue an AccelhalWarning that points at the caller's line, outside this package."""
+    package = os.path.dirname(__file__)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, AccelhalWarning, stacklevel=level)
 
 
 class ErrorScope(str, Enum):

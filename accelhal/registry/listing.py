@@ -89,7 +89,7 @@ def find_backend(name: str, distribution: str | None, host: Host) -> Backend | N
     if distribution is None:
         return next((backend for backend in list_backends(host) if backend.name == name), None)
     if name == cpu_spec.SPEC.name and distribution == BUILT_IN:
-        return _built_in(host)
+        return _probed(cpu_spec.SPEC, BUILT_IN, _own_version(), host)
     plugins = [p for p in _claims().get(name, ()) if p.distribution == distribution]
     return _describe(name, plugins, host) if plugins else None
 
@@ -132,7 +132,7 @@ def _built_in(host: Host) -> Backend:
         error = BackendConflictError(
             f"backend {spec.name!r} is built in and also claimed by {', '.join(rivals)}",
             backend=spec.name,
-            hint=f"uninstall {rivals[0]}; the name belongs to accelhal",
+            hint=f"uninstall {rivals[0]}, or choose {spec.name}@{BUILT_IN}",
         )
         return Backend(spec.name, ", ".join([BUILT_IN, *rivals]), "", _refused(error), error=error)
     return _probed(spec, BUILT_IN, _own_version(), host)

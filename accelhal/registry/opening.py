@@ -6,20 +6,19 @@ import difflib
 import os
 import sys
 import threading
-import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from accelhal.device_name import DeviceName, parse_device_name
 from accelhal.errors import (
     AccelhalError,
-    AccelhalWarning,
     BackendConflictError,
     BackendIncompatibleError,
     BackendLoadError,
     BackendNotFoundError,
     DeviceNotFoundError,
     UsageError,
+    warn,
 )
 from accelhal.facts import Probe, ProbeStatus
 from accelhal.host import Host
@@ -260,11 +259,9 @@ def _load_torch_once() -> None:
         and backend.probe.status in (ProbeStatus.LIBRARY_BROKEN, ProbeStatus.INCOMPATIBLE)
     }
     for failure in load_torch(broken.keys()):
-        warnings.warn(
+        warn(
             f"{failure.package} was left out of torch: {failure.reason}. A plain `import torch` "
-            "would have failed; `accelhal doctor --deep` says more",
-            AccelhalWarning,
-            stacklevel=2,
+            "would have failed; `accelhal doctor --deep` says more"
         )
 
 
@@ -309,7 +306,7 @@ def _choose_automatically() -> OpenBackend:
             probe = _downgrade(backend, error)
             passed.append(replace(backend, probe=probe))
             if backend.spec is not None and backend.spec.priority > 0:
-                _warn_once(f"{backend.name} looked available but did not open: {error}")
+                _warn_once(f"{backend.name} looked available but did not open: {error.message}")
             if isinstance(error, BackendLoadError) and error.operation == "import torch":
                 raise
             continue
@@ -343,4 +340,4 @@ def _warn_fallback(found: OpenBackend, passed: list[Backend]) -> None:
 def _warn_once(text: str) -> None:
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(text, AccelhalWarning, stacklevel=5)
+        warn(text)

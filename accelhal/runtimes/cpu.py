@@ -209,10 +209,13 @@ class CpuRuntime(Runtime):
 
     def max_memory_allocated(self, index: int) -> int:
         """Peak resident set of this process since the last reset."""
-        return _status_bytes("VmHWM")
+        # The kernel counts both in batches of pages: the present figure may run ahead of the peak.
+        return max(_status_bytes("VmHWM"), _resident_bytes())
 
     def memory_stats(self, index: int) -> MemoryStats:
-        return MemoryStats(allocated=_resident_bytes(), peak_allocated=_status_bytes("VmHWM"))
+        allocated = _resident_bytes()
+        peak = max(_status_bytes("VmHWM"), allocated)
+        return MemoryStats(allocated=allocated, peak_allocated=peak)
 
     def reset_peak_memory_stats(self, index: int) -> None:
         _CLEAR_REFS.write_text(_RESET_PEAK)

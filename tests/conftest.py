@@ -1,0 +1,76 @@
+"""What every test shares: a registry left as it was found, and fake plugins on a path."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from accelhal.registry import opening
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No backend opened, registered, downgraded or warned about; no choice in the environment."""
+    for variable in ("ACCELHAL_DEVICE", "ACCELHAL_BACKENDS"):
+        monkeypatch.delenv(variable, raising=False)
+    state = (opening._opened, opening._downgraded, opening._automatic, opening.registered())
+    saved = [dict(table) for table in state]
+    warned = set(opening._warned)
+    for table in state:
+        table.clear()
+    opening._warned.clear()
+    yield
+    for table, before in zip(state, saved, strict=True):
+        table.clear()
+        table.update(before)
+    opening._warned.clear()
+    opening._warned.update(warned)
+
+
+PluginFolder = Callable[..., Path]
+
+
+@pytest.fixture
+def install_plugin(tmp_path: Path) -> PluginFolder:
+    """Write an importable distribution: a module and the metadata that pip would leave."""
+
+    def write(
+        distribution: str, *, code: str, entry_points: str, module: str, version: str = "1.0"
+    ) -> Path:
+        folder = tmp_path / f"site-{distribution}"
+        metadata = folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        metadata.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(textwrap.dedent(code))
+        (metadata / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+        )
+        (metadata / "entry_points.txt").write_text(textwrap.dedent(entry_points))
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python of a virtual environment with accelhal, its plugins and outside ones, but no torch."""
+    venv = tmp_path_factory.mktemp("bare") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True, timeout=120)
+    python = venv / "bin" / "python"
+    plugins = [str(path) for path in sorted((ROOT / "plugins").iterdir())]
+    outside = [str(path) for path in sorted((ROOT / "tests" / "outside_plugins").iterdir())]
+    subprocess.run(
+        [
+            *(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *("-c", str(ROOT / "constraints.txt"), str(ROOT), *plugins, *outside),
+        ],
+        check=True,
+        timeout=300,
+    )
+    return python

@@ -1,0 +1,110 @@
+"""Importing torch beside broken vendor packages: accelhal starts, and says what it left out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Installer = Callable[..., Path]
+
+
+def run(code: str, *folders: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))} | environ
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=env
+    )
+
+
+def vendor_package(install_plugin: Installer, name: str, code: str) -> Path:
+    return install_plugin(
+        name, code=code, module=name, entry_points=f"[torch.backends]\n{name} = {name}:_autoload\n"
+    )
+
+
+BROKEN = [
+    "raise OSError('libvendor.so: cannot open shared object file')",
+    "raise AssertionError('no driver')",
+    "raise SystemExit(1)",
+    "def _autoload(): raise RuntimeError('half installed')",
+]
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_a_broken_vendor_package_breaks_torch_but_not_accelhal(
+    install_plugin: Installer, code: str
+) -> None:
+    folder = vendor_package(install_plugin, "torch_bad", code)
+    assert run("import torch", folder).returncode != 0
+    result = run("import accelhal, os; print(accelhal.device('cpu'), dict(os.environ).get("
+                 "'TORCH_DEVICE_BACKEND_AUTOLOAD'))", folder)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["cpu:0", "None"]
+    assert "torch_bad was left out of torch" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_users_own_switch_is_kept(install_plugin: Installer) -> None:
+    folder = vendor_package(install_plugin, "torch_loud", "print('loaded')\ndef _autoload(): ...")
+    code = "import accelhal, os; accelhal.device('cpu'); print(os.environ[%r])"
+    variable = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+    off = run(code % variable, folder, **{variable: "0"})
+    assert off.stdout.split() == ["0"], off.stderr
+    on = run(code % variable, folder, **{variable: "1"})
+    assert on.stdout.split() == ["loaded", "1"], on.stderr
+
+
+def test_a_good_vendor_package_is_loaded_as_torch_would(install_plugin: Installer) -> None:
+    good = vendor_package(
+        install_plugin, "torch_good", "import torch\ndef _autoload(): torch.good_was_here = 1"
+    )
+    bad = vendor_package(install_plugin, "torch_bad", BROKEN[0])
+    result = run("import accelhal; accelhal.device('cpu'); import torch; print(torch.good_was_here)",
+                 bad, good)  # fmt: skip
+    assert result.stdout.split() == ["1"], result.stderr
+
+
+def test_an_earlier_failed_import_is_named(install_plugin: Installer) -> None:
+    folder = vendor_package(install_plugin, "torch_bad", BROKEN[0])
+    code = """
+import accelhal
+try:
+    import torch
+except RuntimeError:
+    pass
+try:
+    print(accelhal.device("cpu"))
+except accelhal.BackendLoadError as error:
+    print(error)
+"""
+    result = run(code, folder)
+    assert result.returncode == 0, result.stderr
+    assert "cpu:0" in result.stdout or "an earlier `import torch` failed half-way" in result.stdout
+
+
+def test_a_broken_torch_is_one_clear_error(tmp_path: Path) -> None:
+    package = tmp_path / "torch"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise OSError('libtorch_cpu.so: cannot open')")
+    code = (
+        "import accelhal\ntry: accelhal.device('cpu')\n"
+        "except accelhal.BackendLoadError as error: print(error)"
+    )
+    result = run(code, tmp_path)
+    assert "torch does not load: libtorch_cpu.so: cannot open" in result.stdout, result.stderr
+
+
+def test_an_old_torch_is_refused_by_its_version(tmp_path: Path) -> None:
+    package = tmp_path / "torch"
+    package.mkdir()
+    (package / "__init__.py").write_text("__version__ = '2.3.1+cu121'")
+    code = (
+        "import accelhal\ntry: accelhal.device('cpu')\n"
+        "except accelhal.BackendIncompatibleError as error: print(error)"
+    )
+    result = run(code, tmp_path)
+    assert "torch 2.3.1+cu121 is too old: accelhal needs 2.4 or newer" in result.stdout
