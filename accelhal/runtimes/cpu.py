@@ -21,7 +21,6 @@ from accelhal.runtimes.error_messages import classify_message
 from accelhal.spi import Runtime, Support
 
 _STATUS = Path("/proc/self/status")
-_STATM = Path("/proc/self/statm")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # proc_pid_clear_refs(5): reset the peak resident set size, Linux >= 4.0
 
@@ -205,17 +204,14 @@ class CpuRuntime(Runtime):
 
     def memory_allocated(self, index: int) -> int:
         """Resident set of this process, Python and libraries included."""
-        return _resident_bytes()
+        return _status_bytes("VmRSS")
 
     def max_memory_allocated(self, index: int) -> int:
         """Peak resident set of this process since the last reset."""
-        # The kernel counts both in batches of pages: the present figure may run ahead of the peak.
-        return max(_status_bytes("VmHWM"), _resident_bytes())
+        return _status_bytes("VmHWM")
 
     def memory_stats(self, index: int) -> MemoryStats:
-        allocated = _resident_bytes()
-        peak = max(_status_bytes("VmHWM"), allocated)
-        return MemoryStats(allocated=allocated, peak_allocated=peak)
+        return MemoryStats(allocated=_status_bytes("VmRSS"), peak_allocated=_status_bytes("VmHWM"))
 
     def reset_peak_memory_stats(self, index: int) -> None:
         _CLEAR_REFS.write_text(_RESET_PEAK)
@@ -272,15 +268,11 @@ def _capabilities() -> Mapping[str, Support]:
     return found
 
 
-# Files are opened at each call: one kept open would go on showing the parent after a fork.
-
-
-def _resident_bytes() -> int:
-    return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-
-
 def _status_bytes(field: str) -> int:
-    """A field of /proc/self/status that is given in KiB, in bytes."""
+    """A field of /proc/self/status that is given in KiB, in bytes.
+
+    The file is opened at each call: one kept open would go on showing the parent after a fork.
+    """
     for line in _STATUS.read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1]) * 1024

@@ -40,8 +40,11 @@ def test_a_broken_vendor_package_breaks_torch_but_not_accelhal(
 ) -> None:
     folder = vendor_package(install_plugin, "torch_bad", code)
     assert run("import torch", folder).returncode != 0
-    result = run("import accelhal, os; print(accelhal.device('cpu'), dict(os.environ).get("
-                 "'TORCH_DEVICE_BACKEND_AUTOLOAD'))", folder)  # fmt: skip
+    result = run(
+        "import accelhal, os; print(accelhal.device('cpu'), os.environ.get('%s'))"
+        % "TORCH_DEVICE_BACKEND_AUTOLOAD",
+        folder,
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["cpu:0", "None"]
     assert "torch_bad was left out of torch" in result.stderr
@@ -63,8 +66,8 @@ def test_a_good_vendor_package_is_loaded_as_torch_would(install_plugin: Installe
         install_plugin, "torch_good", "import torch\ndef _autoload(): torch.good_was_here = 1"
     )
     bad = vendor_package(install_plugin, "torch_bad", BROKEN[0])
-    result = run("import accelhal; accelhal.device('cpu'); import torch; print(torch.good_was_here)",
-                 bad, good)  # fmt: skip
+    code = "import accelhal; accelhal.device('cpu'); import torch; print(torch.good_was_here)"
+    result = run(code, bad, good)
     assert result.stdout.split() == ["1"], result.stderr
 
 
