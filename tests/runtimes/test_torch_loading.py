@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from accelhal.host.torch_install import AUTOLOAD_VARIABLE
+
 Installer = Callable[..., Path]
 
 
@@ -41,8 +43,8 @@ def test_a_broken_vendor_package_breaks_torch_but_not_accelhal(
     folder = vendor_package(install_plugin, "torch_bad", code)
     assert run("import torch", folder).returncode != 0
     result = run(
-        "import accelhal, os; print(accelhal.device('cpu'), os.environ.get('%s'))"
-        % "TORCH_DEVICE_BACKEND_AUTOLOAD",
+        "import accelhal, os\n"
+        f"print(accelhal.device('cpu'), os.environ.get('{AUTOLOAD_VARIABLE}'))",
         folder,
     )
     assert result.returncode == 0, result.stderr
@@ -53,11 +55,10 @@ def test_a_broken_vendor_package_breaks_torch_but_not_accelhal(
 
 def test_the_users_own_switch_is_kept(install_plugin: Installer) -> None:
     folder = vendor_package(install_plugin, "torch_loud", "print('loaded')\ndef _autoload(): ...")
-    code = "import accelhal, os; accelhal.device('cpu'); print(os.environ[%r])"
-    variable = "TORCH_DEVICE_BACKEND_AUTOLOAD"
-    off = run(code % variable, folder, **{variable: "0"})
+    code = f"import accelhal, os; accelhal.device('cpu'); print(os.environ['{AUTOLOAD_VARIABLE}'])"
+    off = run(code, folder, **{AUTOLOAD_VARIABLE: "0"})
     assert off.stdout.split() == ["0"], off.stderr
-    on = run(code % variable, folder, **{variable: "1"})
+    on = run(code, folder, **{AUTOLOAD_VARIABLE: "1"})
     assert on.stdout.split() == ["loaded", "1"], on.stderr
 
 
