@@ -59,7 +59,8 @@ def test_the_users_own_switch_is_kept(install_plugin: Installer) -> None:
     off = run(code, folder, **{AUTOLOAD_VARIABLE: "0"})
     assert off.stdout.split() == ["0"], off.stderr
     on = run(code, folder, **{AUTOLOAD_VARIABLE: "1"})
-    assert on.stdout.split() == ["loaded", "1"], on.stderr
+    assert on.stdout.split()[-1] == "1", on.stderr
+    assert "loaded" in on.stdout + on.stderr
 
 
 def test_a_good_vendor_package_is_loaded_as_torch_would(install_plugin: Installer) -> None:
