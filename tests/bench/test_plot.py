@@ -1,0 +1,56 @@
+"""The plot: an image where it was asked for, or one error before the run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from accelhal import bench
+from accelhal.bench.plot import check_plot_file, draw
+from accelhal.errors import AccelhalError, UsageError
+
+
+def test_the_plot_is_a_png(tmp_path: Path, workload) -> None:
+    path = tmp_path / "bench.png"
+    check_plot_file(path)
+    draw(bench.run([workload()], "cpu", batch_sizes=[1, 4], seconds=0.01), path)
+    assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing/bench.png", "does not exist"),
+        ("bench", "must end in an image format"),
+        ("bench.docx", "must end in an image format"),
+        ("folder.png", "is a folder"),
+    ],
+)
+def test_a_path_that_cannot_be_written_is_told_at_once(
+    tmp_path: Path, name: str, reason: str
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(UsageError, match=reason):
+        check_plot_file(tmp_path / name)
+
+
+def test_without_matplotlib_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    with pytest.raises(AccelhalError) as caught:
+        check_plot_file(tmp_path / "bench.png")
+    assert not isinstance(caught.value, UsageError)
+    assert "accelhal[plot]" in str(caught.value)
+
+
+def test_a_run_without_a_number_leaves_no_file(tmp_path: Path, workload) -> None:
+    def fail(x: object) -> None:
+        raise ValueError("never")
+
+    result = bench.run([workload(fail)], "cpu", batch_sizes=[1], seconds=0.01)
+    with pytest.raises(UsageError, match="nothing was measured"):
+        draw(result, tmp_path / "bench.png")
+    assert list(tmp_path.iterdir()) == []
