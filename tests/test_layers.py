@@ -16,7 +16,7 @@ import accelhal
 
 CORE = Path(accelhal.__file__).parent
 
-LAYERS = ("bench", "doctor", "management")
+LAYERS = ("bench", "cli", "doctor", "management")
 """Code above the interface: no vendor word, not even in a comment."""
 
 VENDOR_WORDS = re.compile(

@@ -73,14 +73,15 @@ def limit(host: Host) -> frozenset[str] | None:
 
 def list_backends(host: Host) -> list[Backend]:
     """Every backend, most preferred first; never raises for a broken one."""
+    claims = _claims()
     found = [
         _describe(name, plugins, host)
-        for name, plugins in _claims().items()
+        for name, plugins in claims.items()
         if name not in _registered and name != cpu_spec.SPEC.name
     ]
     found += [_probed(spec, "registered", "", host) for spec in _registered.values()]
     if cpu_spec.SPEC.name not in _registered:
-        found.append(_built_in(host))
+        found.append(_built_in(claims.get(cpu_spec.SPEC.name, []), host))
     return sorted(found, key=lambda backend: (-backend.priority, backend.name))
 
 
@@ -124,10 +125,10 @@ def _describe(name: str, plugins: list[Plugin], host: Host) -> Backend:
     return _probed(spec, distribution, version, host)
 
 
-def _built_in(host: Host) -> Backend:
+def _built_in(claims: list[Plugin], host: Host) -> Backend:
     """The cpu backend, unless an installed plugin claims its name."""
     spec = cpu_spec.SPEC
-    rivals = claimants(spec.name)
+    rivals = [plugin.distribution for plugin in claims]
     if rivals:
         error = BackendConflictError(
             f"backend {spec.name!r} is built in and also claimed by {', '.join(rivals)}",

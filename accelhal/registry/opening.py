@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import threading
@@ -205,6 +204,8 @@ def _not_found(name: DeviceName, known: list[Backend]) -> BackendNotFoundError:
     by_vendor = [
         b.name for b in known if name.backend in f"{b.vendor or ''} {b.distribution}".lower()
     ]
+    import difflib  # 5 ms that only this error needs
+
     guesses = by_vendor or difflib.get_close_matches(name.backend, names, n=1)
     hint = f"did you mean {guesses[0]!r}? " if guesses else ""
     return BackendNotFoundError(

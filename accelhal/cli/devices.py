@@ -1,0 +1,171 @@
+"""`accelhal devices`: what is installed, what can be used, and what is on the bus. Torch-free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accelhal.cli.output import console, print_json
+from accelhal.facts import BoardInfo, Probe, ProbeStatus
+from accelhal.host import Host
+from accelhal.management.boards import pci_boards
+from accelhal.registry import Backend, backends
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_COLOURS = {
+    ProbeStatus.AVAILABLE: "green",
+    ProbeStatus.LIBRARY_BROKEN: "red",
+    ProbeStatus.INCOMPATIBLE: "red",
+    ProbeStatus.NO_DRIVER: "yellow",
+    ProbeStatus.HIDDEN_BY_ENV: "yellow",
+}
+_NOTHING = "-"
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def devices(as_json: bool) -> None:
+    """List backends, their devices, and the accelerator boards on the PCI bus.
+
+    Nothing is opened: the number of devices is what each backend's probe expects. A backend that
+    cannot be used is listed with the reason and the next step; judging it is the doctor's work, so
+    the exit code is 0.
+    """
+    known = backends()
+    boards = pci_boards(known, Host())
+    if as_json:
+        print_json("devices", _document(known, boards))
+        return
+    out = console()
+    out.print(_backend_table(known))
+    absent = [backend for backend in known if backend.probe.status is not ProbeStatus.AVAILABLE]
+    if absent:
+        out.print()
+        out.print(_reason_table(absent))
+    out.print()
+    if boards:
+        out.print(_board_table(boards))
+    else:
+        out.print("No accelerator board on the PCI bus.")
+
+
+def _device_names(backend: Backend) -> list[str]:
+    usable = backend.probe.status is ProbeStatus.AVAILABLE
+    return [f"{backend.name}:{i}" for i in range((backend.probe.count or 0) if usable else 0)]
+
+
+def _document(known: list[Backend], boards: list[BoardInfo]) -> dict[str, Any]:
+    return {
+        "backends": [_backend_document(backend) for backend in known],
+        "devices": [
+            {"name": name, "backend": backend.name, "index": index}
+            for backend in known
+            for index, name in enumerate(_device_names(backend))
+        ],
+        "boards": [
+            {
+                "address": board.pci,
+                "vendor": board.vendor,
+                "name": board.name,
+                "driver": board.driver,
+                "numa_node": board.numa_node,
+                "backend": board.backend,
+            }
+            for board in boards
+        ],
+    }
+
+
+def _backend_document(backend: Backend) -> dict[str, Any]:
+    probe = backend.probe
+    return {
+        "name": backend.name,
+        "vendor": backend.vendor,
+        "distribution": backend.distribution,
+        "version": backend.version,
+        "api_version": ".".join(map(str, backend.spec.api_version)) if backend.spec else None,
+        "simulated": backend.spec.simulated if backend.spec else None,
+        "status": probe.status.value,
+        "count": probe.count,
+        "reason": probe.reason,
+        "hint": probe.hint,
+    }
+
+
+def _backend_table(known: list[Backend]) -> Table:
+    from rich.text import Text
+
+    table = _table("Backend", "Vendor", "Provided by", "Status", "Devices")
+    for backend in known:
+        status = backend.probe.status
+        table.add_row(
+            Text(backend.name, "bold"),
+            _vendor(backend),
+            " ".join(part for part in (backend.distribution, backend.version) if part),
+            Text(status.value.replace("_", " "), _COLOURS.get(status, "dim")),
+            _device_range(backend),
+        )
+    return table
+
+
+def _vendor(backend: Backend) -> str:
+    if backend.spec is None:
+        return _NOTHING
+    return f"{backend.spec.vendor} (simulated)" if backend.spec.simulated else backend.spec.vendor
+
+
+def _device_range(backend: Backend) -> str:
+    names = _device_names(backend)
+    if backend.probe.status is ProbeStatus.AVAILABLE and backend.probe.count is None:
+        return "known when opened"
+    if len(names) > 2:
+        return f"{names[0]} to {names[-1]}"
+    return ", ".join(names) or _NOTHING
+
+
+def _reason_table(absent: list[Backend]) -> Table:
+    """Name and reason of each absent backend, the next step below it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for backend in absent:
+        table.add_row(Text(backend.name, "bold"), _sentence(backend.probe))
+        if backend.probe.hint:
+            table.add_row("", Text.assemble(("next: ", "cyan"), backend.probe.hint))
+    return table
+
+
+def _sentence(probe: Probe) -> str:
+    return probe.reason or probe.status.value.replace("_", " ")
+
+
+def _board_table(boards: list[BoardInfo]) -> Table:
+    from rich.text import Text
+
+    table = _table("Board", "Vendor", "Device", "Driver", "NUMA", "Backend")
+    for board in boards:
+        table.add_row(
+            board.pci or _NOTHING,
+            board.vendor,
+            board.name.removeprefix("PCI device "),
+            board.driver or Text("none", "yellow"),
+            _NOTHING if board.numa_node is None else str(board.numa_node),
+            board.backend or Text("no plugin", "yellow"),
+        )
+    return table
+
+
+def _table(*columns: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -1,0 +1,154 @@
+"""The doctor's findings on a screen: a line for each group, details where something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from accelhal import __version__
+from accelhal.doctor.engine import Check, Report
+from accelhal.doctor.gather import Facts
+from accelhal.doctor.texts import summary, wording
+from accelhal.facts import Finding, FindingState
+
+_MARKS = {
+    FindingState.OK: ("✓", "+", "green"),
+    FindingState.INFO: ("·", "-", "cyan"),
+    FindingState.SKIP: ("→", ">", "dim"),
+    FindingState.UNKNOWN: ("?", "?", "magenta"),
+    FindingState.WARN: ("!", "!", "yellow"),
+    FindingState.FAIL: ("✗", "x", "red"),
+    FindingState.ERROR: ("⚡", "E", "magenta"),
+}
+"""State -> mark, mark where the terminal has no Unicode, colour."""
+
+_GRAVITY = list(FindingState)
+_HOST_KINDS = {"container": "container", "vm": "virtual machine", "bare": "bare metal"}
+_GROUP_WIDTH = 11
+_LABEL_WIDTH = 11
+_LOUD = (FindingState.WARN, FindingState.FAIL, FindingState.ERROR)
+
+
+def show_report(out: Console, report: Report, facts: Facts, *, verbose: bool) -> None:
+    """Print the report: header, groups, the closing line."""
+    out.print(_header(facts))
+    out.print()
+    for group, findings in _by_group(report):
+        worst = max((f.state for f in findings), key=_GRAVITY.index)
+        line = _grid(1, _GROUP_WIDTH)
+        said = Text() if verbose else _group_line(findings)
+        line.add_row(_mark(out, worst), Text(group, "bold"), said)
+        out.print(line)
+        for finding in findings:
+            if verbose or finding.state in _LOUD:
+                for part in _details(out, finding, verbose):
+                    out.print(part)
+    out.print()
+    out.print(_closing(report))
+
+
+def show_checks(out: Console, checks: Iterable[Check]) -> None:
+    """Print the list of checks."""
+    table = Table.grid(padding=(0, 2))
+    for check in checks:
+        reads = f"reads: {'; '.join(check.reads)}"
+        depth = " (with --deep)" if check.cost.value == "child" else ""
+        table.add_row(Text(check.id, "bold"), check.title + depth)
+        table.add_row("", Text(reads, "dim"))
+    out.print(table)
+
+
+def _header(facts: Facts) -> Text:
+    system = facts.system
+    kernel = system.kernel.partition("-")[0]
+    parts = [
+        f"Python {system.python}",
+        f"torch {facts.torch.version}" if facts.torch else "no torch",
+        f"{system.system} {kernel} {system.machine}",
+        f"{system.container} container" if system.container else _HOST_KINDS[facts.host_kind],
+    ]
+    return Text.assemble(
+        ("accelhal doctor ", "bold"), (__version__, "bold"), ("   " + ", ".join(parts), "dim")
+    )
+
+
+def _by_group(report: Report) -> list[tuple[str, list[Finding]]]:
+    order = list(dict.fromkeys(check.group for check in report.checks))
+    group_of = {check.id: check.group for check in report.checks}
+    return [
+        (group, found)
+        for group in order
+        if (found := [f for f in report.findings if group_of[f.check] == group])
+    ]
+
+
+def _group_line(findings: Sequence[Finding]) -> Text:
+    """What is right in a group in words, and how much is wrong in numbers."""
+    loud = [finding for finding in findings if finding.state in _LOUD]
+    if loud:
+        return Text(", ".join(_counts(loud)))
+    groups: dict[tuple[int, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((_GRAVITY.index(finding.state), finding.code), []).append(finding)
+    mildest_first = [groups[key] for key in sorted(groups, key=lambda key: key[0])]
+    return Text("; ".join(summary(group) for group in mildest_first))
+
+
+def _details(out: Console, finding: Finding, verbose: bool) -> Iterator[Table]:
+    words = wording(finding)
+    loud = finding.state in _LOUD
+    title = _grid(1, 1)
+    text = Text(words.title, "bold" if loud else "").append(f"  {finding.check}", "dim")
+    title.add_row("", _mark(out, finding.state), text)
+    if words.cause:
+        title.add_row("", "", words.cause)
+    yield title
+    lines = _grid(1, 1, _LABEL_WIDTH)
+    if words.expected and loud:
+        lines.add_row("", "", Text("expected", "dim"), words.expected)
+    if verbose:
+        for source, said in finding.evidence.items():
+            lines.add_row("", "", Text("seen", "dim"), f"{source}: {said}")
+    for command in finding.commands:
+        label = "next (root)" if finding.needs_root else "next"
+        lines.add_row("", "", Text(label, "cyan"), Text(command, "cyan"))
+    if lines.row_count:
+        yield lines
+
+
+def _grid(*widths: int) -> Table:
+    """A table without lines: columns of these widths, and a last one that takes the rest."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for width in widths:
+        grid.add_column(width=width)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _mark(out: Console, state: FindingState) -> Text:
+    unicode, plain, colour = _MARKS[state]
+    return Text(unicode if out.encoding.lower().startswith("utf") else plain, colour)
+
+
+def _counts(findings: Sequence[Finding]) -> list[str]:
+    words = (
+        (FindingState.FAIL, "problem"),
+        (FindingState.WARN, "warning"),
+        (FindingState.ERROR, "check failed to run"),
+    )
+    numbers = ((sum(f.state is state for f in findings), word) for state, word in words)
+    return [f"{number} {word}{'s' * (number != 1)}" for number, word in numbers if number]
+
+
+def _closing(report: Report) -> Text:
+    loud = [finding for finding in report.findings if finding.state in _LOUD]
+    if not loud:
+        looked = f"  ({len(report.checks)} checks, {report.duration_ms:.0f} ms)"
+        return Text.assemble(("No issues found", "bold green"), (looked, "dim"))
+    groups = sum(any(f.state in _LOUD for f in findings) for _, findings in _by_group(report))
+    failed = any(finding.state is FindingState.FAIL for finding in loud)
+    text = f"{', '.join(_counts(loud))} in {groups} group{'s' * (groups != 1)}"
+    return Text(text, "bold red" if failed else "bold yellow")

@@ -1,0 +1,92 @@
+"""The `accelhal` command: a group that loads a command only when it is called."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from accelhal import __version__
+from accelhal.cli.ending import guarded
+from accelhal.cli.exit_codes import ExitCode
+
+
+@dataclass(frozen=True)
+class LazyCommand:
+    """Where a command lies, and its line in `accelhal --help`."""
+
+    location: str
+    help: str
+
+
+COMMANDS: Mapping[str, LazyCommand] = {
+    "devices": LazyCommand(
+        "accelhal.cli.devices:devices", "List backends, devices and accelerator boards."
+    ),
+    "doctor": LazyCommand(
+        "accelhal.cli.doctor:doctor", "Say why a board is missing or sick, and what to type next."
+    ),
+    "bench": LazyCommand(
+        "accelhal.cli.bench:bench", "Measure throughput, latency and memory of a model."
+    ),
+    "env": LazyCommand("accelhal.cli.env:env", "Print a report to paste into an issue."),
+}
+
+_EPILOG = """\b
+Exit codes: 0 fine, 1 warnings (under --strict), 2 a failure was found, 3 could not run, 4 usage.
+"""
+
+
+class LazyGroup(click.Group):
+    """A click group over COMMANDS whose endings follow ExitCode."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of COMMANDS."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module."""
+        known = COMMANDS.get(cmd_name)
+        if known is None:
+            return None
+        module, _, attribute = known.location.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help) for name, command in COMMANDS.items()])
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run; in click's standalone mode, end the process with the exit code that fits."""
+        run: Callable[..., Any] = super().main
+        if not extra.pop("standalone_mode", True):
+            return run(*args, standalone_mode=False, **extra)
+        raise SystemExit(guarded(lambda: run(*args, standalone_mode=False, **extra)))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EPILOG,
+)
+@click.version_option(__version__, prog_name="accelhal", message="%(prog)s %(version)s")
+def cli() -> None:
+    """One interface for every AI board, over PyTorch."""
+
+
+def main() -> NoReturn:
+    """Entry point of the `accelhal` script."""
+    signal.signal(signal.SIGTERM, _terminated)
+    cli.main(prog_name="accelhal")
+    raise SystemExit(ExitCode.FINE)
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    # An exception, so that child processes are ended and files closed on the way out.
+    raise SystemExit(ExitCode.TERMINATED)

@@ -1,0 +1,94 @@
+"""accelhal's own variables: do they name what is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accelhal.device_name import DeviceName, parse_device_name
+from accelhal.doctor.engine import Check
+from accelhal.doctor.gather import Facts
+from accelhal.errors import UsageError
+from accelhal.facts import Finding, FindingState, ProbeStatus
+from accelhal.registry.listing import LIMIT_VARIABLE, limit
+from accelhal.registry.opening import DEVICE_VARIABLE
+
+_ID = "env.accelhal"
+
+
+def _own_variables(facts: Facts) -> Iterator[Finding]:
+    device = facts.host.environ.get(DEVICE_VARIABLE)
+    names = limit(facts.host)
+    if device:
+        yield _device(device, facts)
+    if names is not None:
+        yield _limit(names, facts)
+    if not device and names is None:
+        yield Finding(
+            _ID,
+            "own.unset",
+            FindingState.OK,
+            {"device_variable": DEVICE_VARIABLE, "limit_variable": LIMIT_VARIABLE},
+        )
+
+
+def _device(text: str, facts: Facts) -> Finding:
+    """What `accelhal.device()` would say of ACCELHAL_DEVICE before it opens anything."""
+    try:
+        name = parse_device_name(text)
+    except UsageError as error:
+        return _finding("own.malformed", FindingState.FAIL, text, hint=error.hint or "")
+    backend = next((b for b in facts.backends if b.name == name.backend), None)
+    installed = ", ".join(b.name for b in facts.backends)
+    if backend is None:
+        return _finding("own.not_installed", FindingState.FAIL, text, installed=installed)
+    if name.distribution is not None and name.distribution not in backend.distribution.split(", "):
+        return _finding(
+            "own.other_distribution", FindingState.FAIL, text, providers=backend.distribution
+        )
+    if backend.probe.status is ProbeStatus.DISABLED:
+        return _finding("own.excluded", FindingState.FAIL, text, limit=LIMIT_VARIABLE)
+    return _index(text, name, backend.probe.count)
+
+
+def _index(text: str, name: DeviceName, count: int | None) -> Finding:
+    if name.index is not None and count and name.index >= count:
+        return _finding("own.no_such_index", FindingState.FAIL, text, last=count - 1)
+    return _finding("own.device", FindingState.INFO, text)
+
+
+def _limit(names: frozenset[str], facts: Facts) -> Finding:
+    known = {backend.name for backend in facts.backends}
+    unknown = ", ".join(sorted(names - known))
+    text = facts.host.environ.get(LIMIT_VARIABLE, "")
+    params = {"unknown": unknown, "installed": ", ".join(sorted(known))}
+    if not names & known:
+        return _finding("own.limit_nothing", FindingState.FAIL, text, LIMIT_VARIABLE, **params)
+    if unknown:
+        return _finding("own.limit_unknown", FindingState.WARN, text, LIMIT_VARIABLE, **params)
+    return _finding("own.limit", FindingState.INFO, text, LIMIT_VARIABLE)
+
+
+def _finding(
+    code: str,
+    state: FindingState,
+    value: str,
+    variable: str = DEVICE_VARIABLE,
+    **params: str | int,
+) -> Finding:
+    return Finding(
+        _ID,
+        code,
+        state,
+        {"variable": variable, "value": value, **params},
+        evidence={variable: value},
+        commands=(f"unset {variable}",) if state in (FindingState.WARN, FindingState.FAIL) else (),
+    )
+
+
+OWN_VARIABLES = Check(
+    _ID,
+    "Environment",
+    f"{DEVICE_VARIABLE} and {LIMIT_VARIABLE}: well formed, and naming what is installed",
+    ("the environment",),
+    _own_variables,
+)

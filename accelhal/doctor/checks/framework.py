@@ -1,0 +1,141 @@
+"""torch as installed: version, build, what it loads by itself, and who may extend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accelhal.doctor.engine import Check
+from accelhal.doctor.gather import Facts
+from accelhal.facts import Finding, FindingState, ProbeStatus
+from accelhal.host.torch_install import AUTOLOAD_GROUP, AUTOLOAD_VARIABLE, AutoloadEntry
+from accelhal.runtimes.torch_loading import MINIMUM_TORCH
+
+_FIRST_AUTOLOADING = (2, 5)
+"""torch 2.5 is the first that loads the group's packages (its release notes)."""
+
+_DEFECTS = (ProbeStatus.LIBRARY_BROKEN, ProbeStatus.INCOMPATIBLE)
+
+
+def _build(facts: Facts) -> Iterator[Finding]:
+    torch = facts.torch
+    if torch is None:
+        folder = facts.host.find_package("torch")
+        if folder is None:
+            command = "pip install 'accelhal[torch]'  # or your vendor's torch"
+            yield Finding(
+                "framework.build", "torch.missing", FindingState.INFO, commands=(command,)
+            )
+        else:
+            yield Finding(
+                "framework.build",
+                "torch.unreadable",
+                FindingState.WARN,
+                {"path": str(folder)},
+                commands=("pip show torch",),
+            )
+        return
+    toolkits = ", ".join(f"{name} {version}" for name, version in torch.build.items())
+    old = torch.release < MINIMUM_TORCH
+    minimum = ".".join(map(str, MINIMUM_TORCH))
+    yield Finding(
+        "framework.build",
+        "torch.old" if old else "torch.installed",
+        FindingState.FAIL if old else FindingState.OK,
+        {"version": torch.version, "toolkits": toolkits or "cpu", "minimum": minimum},
+        evidence={str(torch.path / "version.py"): torch.version},
+        commands=(f"pip install 'torch>={minimum}'",) if old else (),
+    )
+
+
+def _autoload(facts: Facts) -> Iterator[Finding]:
+    names = ", ".join(entry.name for entry in facts.autoload)
+    value = facts.host.environ.get(AUTOLOAD_VARIABLE, "")
+    params = {"names": names, "variable": AUTOLOAD_VARIABLE, "value": value}
+    if not facts.autoload:
+        yield _of_autoload("autoload.none", FindingState.OK)
+    elif facts.torch is None or facts.torch.release < _FIRST_AUTOLOADING:
+        yield _of_autoload("autoload.unsupported", FindingState.INFO, **params)
+    elif not facts.autoload_enabled:
+        yield _of_autoload("autoload.off", FindingState.INFO, **params)
+    else:
+        broken = [finding for entry in facts.autoload if (finding := _broken(entry, facts))]
+        yield from broken or [_of_autoload("autoload.on", FindingState.OK, **params)]
+
+
+def _broken(entry: AutoloadEntry, facts: Facts) -> Finding | None:
+    """The finding for an entry that would make every plain `import torch` fail, if it would."""
+    package = package_of(entry)
+    if facts.host.find_package(package) is None:
+        code, reason = "autoload.missing", f"the package {package} is not there"
+    else:
+        owner = next(
+            (b for b in facts.backends if b.spec is not None and b.spec.torch_package == package),
+            None,
+        )
+        if owner is None or owner.probe.status not in _DEFECTS:
+            return None
+        code, reason = "autoload.broken", owner.probe.reason
+    return Finding(
+        "framework.autoload",
+        code,
+        FindingState.FAIL,
+        {"package": package, "distribution": entry.distribution, "reason": reason},
+        evidence={f"entry point {entry.name} of {AUTOLOAD_GROUP}": entry.value},
+        commands=(f"export {AUTOLOAD_VARIABLE}=0", f"pip uninstall {entry.distribution}"),
+        confidence="certain" if code == "autoload.missing" else "likely",
+    )
+
+
+def package_of(entry: AutoloadEntry) -> str:
+    """The top-level package that an entry point names."""
+    return entry.value.partition(":")[0].partition(".")[0]
+
+
+def _of_autoload(code: str, state: FindingState, **params: str) -> Finding:
+    return Finding("framework.autoload", code, state, params)
+
+
+def _private_use(facts: Facts) -> Iterator[Finding]:
+    claimants = [
+        spec.torch_package
+        for spec in facts.specs
+        if spec.needs_privateuse1
+        and spec.torch_package
+        and facts.host.find_package(spec.torch_package)
+    ]
+    if len(claimants) > 1:
+        code, state = "privateuse1.several", FindingState.WARN
+    elif claimants:
+        code, state = "privateuse1.one", FindingState.OK
+    else:
+        code, state = "privateuse1.none", FindingState.OK
+    yield Finding(
+        "framework.privateuse1",
+        code,
+        state,
+        {"packages": ", ".join(claimants)},
+        commands=(f"export {AUTOLOAD_VARIABLE}=0",) if len(claimants) > 1 else (),
+    )
+
+
+BUILD = Check(
+    "framework.build",
+    "Framework",
+    "the installed torch: version and toolkits it was built for",
+    ("torch/version.py, not imported",),
+    _build,
+)
+AUTOLOAD = Check(
+    "framework.autoload",
+    "Framework",
+    "packages that torch loads inside its own import, and whether one would make it fail",
+    (f"entry points of group {AUTOLOAD_GROUP}", AUTOLOAD_VARIABLE),
+    _autoload,
+)
+PRIVATE_USE = Check(
+    "framework.privateuse1",
+    "Framework",
+    "claimants of torch's one place for out-of-tree devices",
+    ("installed packages",),
+    _private_use,
+)

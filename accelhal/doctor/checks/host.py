@@ -1,0 +1,56 @@
+"""The host's boards: what the PCI bus holds, and whether a plugin drives it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from accelhal.doctor.engine import Check
+from accelhal.doctor.gather import Facts
+from accelhal.doctor.hardware import unclaimed_boards
+from accelhal.facts import Finding, FindingState
+from accelhal.host import pci
+
+_BUS = "/sys/bus/pci/devices"
+
+
+def _boards_on_the_bus(facts: Facts) -> Iterator[Finding]:
+    if not facts.host.exists(_BUS):
+        yield Finding("host.pci", "pci.unreadable", FindingState.UNKNOWN, {"path": _BUS})
+        return
+    if not facts.boards:
+        yield Finding("host.pci", "pci.none", FindingState.OK)
+        return
+    unclaimed = Counter(board.vendor for board in unclaimed_boards(facts))
+    for vendor_id, count in Counter(board.vendor for board in facts.boards).items():
+        vendor = pci.vendors()[vendor_id]
+        plugin = vendor.plugin
+        if vendor_id not in unclaimed:
+            code, state = "pci.boards", FindingState.OK
+        elif plugin is None:
+            code, state = "pci.unsupported", FindingState.INFO
+        else:
+            code, state = "pci.no_plugin", FindingState.WARN
+        yield Finding(
+            "host.pci",
+            code,
+            state,
+            {"vendor": vendor.name, "count": count, "plugin": plugin or ""},
+            evidence={
+                f"{_BUS}/{board.address}": (
+                    f"{board.vendor}:{board.device}, driver {board.driver or 'none'}"
+                )
+                for board in facts.boards
+                if board.vendor == vendor_id
+            },
+            commands=(f"pip install {plugin}",) if code == "pci.no_plugin" else (),
+        )
+
+
+PCI = Check(
+    "host.pci",
+    "Host",
+    "accelerator boards on the PCI bus, and whether a plugin drives them",
+    (_BUS,),
+    _boards_on_the_bus,
+)

@@ -1,0 +1,74 @@
+"""The installed plugins: do they load, does each name have one owner, do the interfaces fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accelhal.doctor.engine import Check
+from accelhal.doctor.gather import Facts
+from accelhal.doctor.hardware import impact
+from accelhal.errors import AccelhalError, BackendConflictError, BackendIncompatibleError
+from accelhal.facts import Finding, FindingState, ProbeStatus
+from accelhal.registry.listing import LIMIT_VARIABLE, Backend
+from accelhal.spi import API_VERSION, ENTRY_POINT_GROUP
+
+_ID = "plugin.load"
+
+
+def _plugins_load(facts: Facts) -> Iterator[Finding]:
+    for backend in facts.backends:
+        if backend.error is not None:
+            yield _refused(backend, backend.error, facts)
+        elif backend.spec is None:
+            yield _finding("plugin.left_out", FindingState.INFO, backend, variable=LIMIT_VARIABLE)
+        else:
+            theirs = backend.spec.api_version
+            newer = theirs > API_VERSION and backend.probe.status is not ProbeStatus.DISABLED
+            code, state = (
+                ("plugin.newer", FindingState.INFO) if newer else ("plugin.loaded", FindingState.OK)
+            )
+            yield _finding(
+                code, state, backend, interface=_dotted(theirs), ours=_dotted(API_VERSION)
+            )
+
+
+def _refused(backend: Backend, error: AccelhalError, facts: Facts) -> Finding:
+    if isinstance(error, BackendConflictError):
+        code = "plugin.conflict"
+    elif isinstance(error, BackendIncompatibleError):
+        code = "plugin.incompatible"
+    else:
+        code = "plugin.broken"
+    hint = (error.hint,) if error.hint else ()
+    return _finding(code, impact(backend, facts), backend, commands=hint, reason=error.message)
+
+
+def _finding(
+    code: str,
+    state: FindingState,
+    backend: Backend,
+    *,
+    commands: tuple[str, ...] = (),
+    **params: str,
+) -> Finding:
+    return Finding(
+        _ID,
+        code,
+        state,
+        {"distribution": backend.distribution, "version": backend.version, **params},
+        device=backend.name,
+        commands=commands,
+    )
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
+
+
+LOAD = Check(
+    _ID,
+    "Plugins",
+    "installed plugins: distribution, version, interface; do they load, is each name theirs alone",
+    (f"entry points of group {ENTRY_POINT_GROUP}",),
+    _plugins_load,
+)

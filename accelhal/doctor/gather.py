@@ -1,0 +1,119 @@
+"""The facts that checks judge: each gathered once, when first asked for, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from accelhal.doctor.imports import IMPORT_LIMIT_S, ImportJob, ImportReport
+from accelhal.facts import HostFacts, ProbeStatus
+from accelhal.host import Host, pci
+from accelhal.host.system import container_kind, host_facts
+from accelhal.host.torch_install import (
+    AutoloadEntry,
+    TorchInstall,
+    autoload_enabled,
+    autoload_entries,
+    read_torch_install,
+)
+from accelhal.registry.listing import Backend, list_backends
+from accelhal.spi import BackendSpec
+
+
+class Facts:
+    """One host as the doctor sees it.
+
+    Attributes:
+        host: where everything is read; a tree of files may stand in for this machine.
+        import_limit_s: seconds a child process may take to import one package.
+    """
+
+    def __init__(
+        self,
+        host: Host | None = None,
+        *,
+        import_limit_s: float = IMPORT_LIMIT_S,
+        on_import: Callable[[str], None] = lambda package: None,
+    ) -> None:
+        self.host = host or Host()
+        self.import_limit_s = import_limit_s
+        self._on_import = on_import
+
+    @cached_property
+    def system(self) -> HostFacts:
+        """Machine, kernel and interpreter."""
+        return host_facts(self.host)
+
+    @cached_property
+    def host_kind(self) -> str:
+        """Where this process runs: "container", "vm" or "bare"."""
+        if container_kind(self.host):
+            return "container"
+        # x86 processors tell a guest by this flag; elsewhere hypervisors name themselves in DMI.
+        flags = self.host.read_text("/proc/cpuinfo") or ""
+        product = self.host.read_text("/sys/class/dmi/id/product_name") or ""
+        virtual = " hypervisor" in flags or any(
+            word in product for word in ("KVM", "Virtual", "VMware", "HVM domU")
+        )
+        return "vm" if virtual else "bare"
+
+    @cached_property
+    def backends(self) -> tuple[Backend, ...]:
+        """Every backend with its probe, most preferred first."""
+        return tuple(list_backends(self.host))
+
+    @cached_property
+    def specs(self) -> tuple[BackendSpec, ...]:
+        """Descriptions of the backends that load and that ACCELHAL_BACKENDS lets through."""
+        return tuple(
+            backend.spec
+            for backend in self.backends
+            if backend.spec is not None and backend.probe.status is not ProbeStatus.DISABLED
+        )
+
+    @cached_property
+    def boards(self) -> tuple[pci.PciDevice, ...]:
+        """Accelerator boards on the PCI bus."""
+        return tuple(pci.accelerators(self.host))
+
+    @cached_property
+    def torch(self) -> TorchInstall | None:
+        """The installed torch, read from its files."""
+        return read_torch_install(self.host)
+
+    @cached_property
+    def autoload(self) -> tuple[AutoloadEntry, ...]:
+        """Packages that torch is told to load inside `import torch`."""
+        return tuple(autoload_entries())
+
+    @property
+    def autoload_enabled(self) -> bool:
+        """Whether the environment lets torch load them."""
+        return autoload_enabled(self.host)
+
+    @cached_property
+    def imports(self) -> tuple[ImportReport, ...]:
+        """Torch and every installed vendor package, each imported in a child process."""
+        # Here, because only --deep needs the machinery for processes.
+        from accelhal.doctor.import_runner import import_in_children
+
+        return import_in_children(
+            self._import_jobs(), limit_s=self.import_limit_s, on_start=self._on_import
+        )
+
+    def _import_jobs(self) -> list[ImportJob]:
+        if self.torch is None:
+            return []
+        inside_torch = tuple(
+            spec.name
+            for spec in self.specs
+            if spec.torch_package is None and not spec.simulated and spec.pci_vendor_ids
+        )
+        return [
+            ImportJob("torch", inside_torch),
+            *(
+                ImportJob(spec.torch_package, (spec.name,))
+                for spec in self.specs
+                if spec.torch_package and self.host.find_package(spec.torch_package)
+            ),
+        ]

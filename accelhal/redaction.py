@@ -1,0 +1,179 @@
+"""Private details taken out of anything made for sharing: names, addresses, serials, UUIDs."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import pwd
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+_IMPERSONAL = frozenset({"", "root", "nobody", "localhost", "localhost.localdomain"})
+"""Names that every machine has: they identify nobody, and "root" is a word of many messages."""
+
+_HEX = "[0-9A-Fa-f]"
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+
+_PATTERNS: tuple[tuple[str, str], ...] = (
+    ("done", r"<(?:user|host|login|email|mac|ip|uuid|serial)(?:-\d+)?>"),
+    ("login", r"(?<=://)[^/\s@]+(?=@)"),
+    ("email", r"[\w.%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"),
+    ("home", ""),  # this user's home, put in by Redactor
+    ("elsehome", r"(?<=/home/)[^/\s:;,'\"<]+|(?<=/Users/)[^/\s:;,'\"<]+"),
+    (
+        "uuid",
+        rf"(?<!{_HEX}){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}(?!{_HEX})"
+        rf"|(?<![0-9A-Za-z]){_HEX}{{32}}(?![0-9A-Za-z])"
+        # the shortened form that visible-devices variables take: letters, dash, first digits
+        rf"|(?<=[A-Z]{{3}}-){_HEX}{{6,}}(?:-{_HEX}+)*(?![0-9A-Za-z])",
+    ),
+    (
+        "mac",
+        rf"(?<!{_HEX}){_HEX}{{2}}(?P<sep>[:-])(?:{_HEX}{{2}}(?P=sep)){{4,18}}{_HEX}{{2}}(?!{_HEX})",
+    ),
+    (
+        "ip6",
+        rf"(?<![\w:.])(?:{_HEX}{{0,4}}:){{2,7}}(?:(?:{_OCTET}\.){{3}}{_OCTET}|{_HEX}{{0,4}})(?![\w:])",
+    ),
+    # four-part versions look like addresses; a label or a requirement tells them apart
+    ("version", r"(?i:\bversion\W{1,3}|[\w\]](?:[=<>!~]=))\d+(?:\.\d+)+"),
+    ("ip", rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d)"),
+    ("die", rf"(?<![0-9A-Za-z])(?:{_HEX}{{8}}[ -]){{2,}}{_HEX}{{8}}(?![0-9A-Za-z])"),
+    (
+        "labelled",
+        r"(?i:\bserial(?:[ _-]?(?:number|num|no))?[\"']?\s*[:=]\s*[\"']?)"
+        r"(?P<serial>(?!(?i:n/a|none|null|unknown)\b)[\w-]+)",
+    ),
+    ("name", ""),  # this machine's user and host names, put in by Redactor
+)
+
+
+@dataclass(frozen=True)
+class PrivateNames:
+    """The words that name this machine and its user."""
+
+    users: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    homes: tuple[str, ...] = ()
+
+
+def private_names(environ: Mapping[str, str]) -> PrivateNames:
+    """The user, host and home of this process, from the system and from `environ`."""
+    users = [environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
+    homes = [environ.get("HOME", "")]
+    with suppress(KeyError):  # a container's user need not be in its passwd file
+        account = pwd.getpwuid(os.getuid())
+        users.append(account.pw_name)
+        homes.append(account.pw_dir)
+    hosts = [os.uname().nodename, environ.get("HOSTNAME", "")]
+    hosts += [name.partition(".")[0] for name in hosts]
+    return PrivateNames(_personal(users), _personal(hosts), _personal_homes(homes))
+
+
+def _personal(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({n for n in names if len(n) > 1 and n.lower() not in _IMPERSONAL}))
+
+
+def _personal_homes(homes: Iterable[str]) -> tuple[str, ...]:
+    stripped = {home.rstrip("/") for home in homes}
+    return tuple(sorted(stripped - {"", "/root", "/nonexistent"}, key=len, reverse=True))
+
+
+class Redactor:
+    """Replaces private details by placeholders; equal details get equal placeholders.
+
+    UUIDs, serials and addresses are numbered in order of first sight ("<uuid-1>"), so that a reader
+    still sees which lines speak of the same board. Text that was redacted before is left alone.
+    """
+
+    def __init__(self, names: PrivateNames) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._users = frozenset(name.lower() for name in names.users)
+        self._pattern = re.compile(
+            "|".join(f"(?P<{group}>{body})" for group, body in _with_names(names) if body)
+        )
+
+    def text(self, text: str) -> str:
+        """`text` without private details."""
+        return self._pattern.sub(self._replacement, text)
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every string redacted; a key that is no plain word is redacted too."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self._key(key): self._field(key, item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(item) for item in value]
+        return value
+
+    def _key(self, key: str) -> str:
+        return key if key.isidentifier() else self.text(key)
+
+    def _field(self, key: str, item: Any) -> Any:
+        if key in ("uuid", "serial") and isinstance(item, str):
+            return self._numbered(key, item)
+        return self.value(item)
+
+    def _replacement(self, match: re.Match[str]) -> str:
+        kind, found = match.lastgroup, match[0]
+        if kind in ("done", "version"):
+            return found
+        if kind == "home":
+            return "~"
+        if kind == "elsehome":
+            return "<user>"
+        if kind == "name":
+            return "<user>" if found.lower() in self._users else "<host>"
+        if kind == "labelled":
+            return found.removesuffix(match["serial"]) + self._numbered("serial", match["serial"])
+        if kind == "ip6":
+            return self._ip6(found)
+        if kind == "ip":
+            return found if _names_nobody(found) else self._numbered("ip", found)
+        if kind in ("uuid", "mac"):
+            return self._numbered(kind, found)
+        return self._numbered("serial", found) if kind == "die" else f"<{kind}>"
+
+    def _ip6(self, found: str) -> str:
+        address = found if _is_ip6(found) else found.removesuffix(":")
+        if not _is_ip6(address) or _names_nobody(address):
+            return found
+        return self._numbered("ip", address) + found[len(address) :]
+
+    def _numbered(self, kind: str, detail: str) -> str:
+        if re.fullmatch(_PATTERNS[0][1], detail):
+            return detail
+        number = self._numbers.setdefault((kind, detail.lower()), len(self._of_kind(kind)) + 1)
+        return f"<{kind}-{number}>"
+
+    def _of_kind(self, kind: str) -> list[str]:
+        return [detail for known, detail in self._numbers if known == kind]
+
+
+def _with_names(names: PrivateNames) -> Iterable[tuple[str, str]]:
+    homes = "|".join(map(re.escape, names.homes))
+    words = "|".join(
+        re.escape(word) for word in sorted({*names.users, *names.hosts}, key=len, reverse=True)
+    )
+    bodies = {
+        "home": rf"(?<![\w.~-])(?:{homes})(?![\w.@+-])" if homes else "",
+        "name": rf"(?<![0-9A-Za-z])(?i:{words})(?![0-9A-Za-z])" if words else "",
+    }
+    return [(group, body or bodies[group]) for group, body in _PATTERNS]
+
+
+def _is_ip6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _names_nobody(address: str) -> bool:
+    parsed = ipaddress.ip_address(address)
+    return parsed.is_loopback or parsed.is_unspecified

@@ -1,0 +1,152 @@
+"""Redaction: private details never survive, everything else does."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from uuid import UUID
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from accelhal.redaction import PrivateNames, Redactor, private_names
+
+NAMES = PrivateNames(users=("alice",), hosts=("node17", "node17.lab"), homes=("/home/alice",))
+
+
+def redact(text: str, names: PrivateNames = NAMES) -> str:
+    return Redactor(names).text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shared"),
+    [
+        ("/home/alice/venv/bin", "~/venv/bin"),
+        ("PATH=/home/alice:/usr/bin", "PATH=~:/usr/bin"),
+        ("/home/bob/x and /Users/carol/y", "/home/<user>/x and /Users/<user>/y"),
+        ("/home/alice2/x", "/home/<user>/x"),
+        ("/data/alice/models", "/data/<user>/models"),
+        ("/data/alice_models", "/data/<user>_models"),
+        ("Alice@NODE17", "<user>@<host>"),
+        ("malice aforethought", "malice aforethought"),
+        ("node17.lab answered", "<host> answered"),
+        ("10.1.2.3:5000 and 10.1.2.3", "<ip-1>:5000 and <ip-1>"),
+        ("fe80::1ff:fe23:4567:890a%eth0", "<ip-1>%eth0"),
+        ("reach 2001:db8::1: no route", "reach <ip-1>: no route"),
+        ("00:1a:2b:3c:4d:5e", "<mac-1>"),
+        ("00-1A-2B-3C-4D-5E", "<mac-1>"),
+        ("GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", "GPU-<uuid-1>"),
+        ("GPU-8932f937", "GPU-<uuid-1>"),
+        ("MIG-8932f937-d72c-4106-c12f-20bd9faed9f6", "MIG-<uuid-1>"),
+        ("Serial Number : 1320220013580", "Serial Number : <serial-1>"),
+        ('"serial": "A1-77"', '"serial": "<serial-1>"'),
+        ("VDIE 92CE4A18 20A0B04C 1E24C82C", "VDIE <serial-1>"),
+        ("mail bob@example.org", "mail <email>"),
+        ("https://bob:secret@pypi.example.org/simple", "https://<login>@pypi.example.org/simple"),
+    ],
+)
+def test_private_details_become_placeholders(text: str, shared: str) -> None:
+    assert redact(text) == shared
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0000:3b:00.0",
+        "driver 525.60.13",
+        "torch 2.13.0+cpu",
+        "cudnn version 9.1.0.70",
+        "toolkit==8.0.0.1",
+        "127.0.0.1 and ::1 and 0.0.0.0",
+        "Serial Number: N/A",
+        "std::bad_alloc in c10::Error at 12:30:45",
+        "/root/.cache and /dev/toy0",
+        "device 'npu@accelhal-ascend:0'",
+        "<uuid-1> of <user> on <host>",
+    ],
+)
+def test_what_identifies_nobody_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_equal_details_get_equal_placeholders() -> None:
+    redactor = Redactor(NAMES)
+    first, second = (str(UUID(int=number << 64)) for number in (1, 2))
+    assert redactor.text(f"{first} {second}") == "<uuid-1> <uuid-2>"
+    assert redactor.text(second.upper()) == "<uuid-2>"
+
+
+def test_documents_are_redacted_in_depth_and_keep_their_shape() -> None:
+    document = {
+        "state": "ok",
+        "count": 3,
+        "serial": "77",
+        "evidence": {"/home/alice/x": ["10.1.2.3", None, 1.5]},
+        "alice": "alice",
+    }
+    assert Redactor(NAMES).value(document) == {
+        "state": "ok",
+        "count": 3,
+        "serial": "<serial-1>",
+        "evidence": {"~/x": ["<ip-1>", None, 1.5]},
+        "alice": "<user>",
+    }
+
+
+SURROUNDINGS = st.text(st.sampled_from(" \t\n,;()[]{}'\"=|/"), max_size=4)
+
+
+def secrets() -> st.SearchStrategy[str]:
+    octets = st.lists(st.integers(0, 255), min_size=4, max_size=4)
+    pairs = st.lists(st.integers(0, 255), min_size=6, max_size=6)
+    return st.one_of(
+        st.uuids().map(str),
+        st.uuids().map(lambda uuid: uuid.hex),
+        st.uuids().map(lambda uuid: f"GPU-{uuid}"),
+        octets.filter(lambda o: o[0] not in (0, 127)).map(lambda o: ".".join(map(str, o))),
+        st.ip_addresses(v=6).filter(lambda a: not (a.is_loopback or a.is_unspecified)).map(str),
+        pairs.map(lambda p: ":".join(f"{octet:02x}" for octet in p)),
+    )
+
+
+@given(secrets(), SURROUNDINGS, SURROUNDINGS)
+def test_no_identifier_survives(secret: str, before: str, after: str) -> None:
+    shared = redact(f"{before}{secret}{after}")
+    private = secret.removeprefix("GPU-")
+    assert private not in shared
+
+
+@given(
+    st.text(string.ascii_lowercase, min_size=2, max_size=12),
+    st.text(string.ascii_lowercase + "-", min_size=2, max_size=12),
+    SURROUNDINGS,
+)
+def test_neither_user_nor_host_nor_home_survives(user: str, host: str, between: str) -> None:
+    placeholders = "<user> <host> <login> <email> <serial> <uuid> <mac> <ip>"
+    assume(user not in placeholders and host not in placeholders and host.strip("-") == host)
+    names = PrivateNames((user,), (host,), (f"/srv/{user}",))
+    shared = redact(f"{between}{user}{between or ' '}{host} /srv/{user}/x", names)
+    assert not re.search(rf"(?<![a-z])({re.escape(user)}|{re.escape(host)})(?![a-z])", shared)
+
+
+@given(st.text(max_size=60), secrets())
+def test_redacting_twice_changes_nothing(text: str, secret: str) -> None:
+    once = redact(f"{text} {secret} alice {text}")
+    assert redact(once) == once
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=8))
+def test_documents_stay_json(value: object) -> None:
+    json.dumps(Redactor(NAMES).value({"found": value}))
+
+
+def test_the_names_of_this_process_come_from_the_environment_too() -> None:
+    names = private_names(
+        {"USER": "eve", "HOME": "/home/eve/", "HOSTNAME": "box.lab", "LOGNAME": ""}
+    )
+    assert "eve" in names.users
+    assert "/home/eve" in names.homes
+    assert {"box", "box.lab"} <= set(names.hosts)
+    assert "root" not in names.users
