@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -31,9 +32,14 @@ class TorchInstall:
 
     @property
     def release(self) -> tuple[int, int]:
-        """(major, minor)."""
-        numbers = self.version.split("+")[0].split(".")
-        return int(numbers[0]), int(numbers[1])
+        """(major, minor); (0, 0) for a version that names none."""
+        numbers = re.match(r"(\d+)\.(\d+)", self.version)
+        return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+
+    @property
+    def public_version(self) -> str:
+        """The version without its local part ("2.13.0" of "2.13.0+cpu")."""
+        return self.version.partition("+")[0]
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,11 @@ def read_torch_install(host: Host) -> TorchInstall | None:
     toolkits: tuple[str, ...] = ("cuda", "hip", "xpu")
     build = {name: values[name] for name in toolkits if name in values}
     return TorchInstall(version, build, path)
+
+
+def read_package_version(path: Path) -> str | None:
+    """`__version__` in the version.py of a package folder, read without importing it."""
+    return _assigned_strings(path / "version.py").get("__version__")
 
 
 def autoload_enabled(host: Host) -> bool:

@@ -37,6 +37,8 @@ _SHARED: MessageTable = (
     (re.compile(r"DefaultCPUAllocator: (can't|not enough)"), ErrorKind.OUT_OF_MEMORY),
     (re.compile(r"Cannot re-initialize \w+ in forked subprocess"), ErrorKind.BAD_FORK),
     (re.compile(r"Expected all tensors to be on the same device"), ErrorKind.USAGE),
+    # elapsed_time of an event that is untimed or not recorded yet; one vendor says "notifiers".
+    (re.compile(r"^Both (events|notifiers) must be"), ErrorKind.USAGE),
 )
 
 
@@ -49,7 +51,7 @@ def classify_message(error: BaseException, vendor_table: MessageTable = ()) -> E
         return ErrorKind.OUT_OF_MEMORY
     if isinstance(error, NotImplementedError):
         return ErrorKind.UNSUPPORTED
-    if not isinstance(error, RuntimeError):
+    if not isinstance(error, (RuntimeError, ValueError)):
         return ErrorKind.UNKNOWN
     message = str(error)
     for table in (vendor_table, _SHARED):

@@ -17,6 +17,7 @@ from accelhal.host.torch_install import (
     AUTOLOAD_VARIABLE,
     autoload_enabled,
 )
+from accelhal.runtimes.vendor_import import import_guard
 
 MINIMUM_TORCH = (2, 4)
 """The oldest torch whose device modules, events and autocast queries accelhal uses."""
@@ -108,7 +109,8 @@ def _load_vendor_packages(broken: Collection[str]) -> tuple[AutoloadFailure, ...
             failures.append(AutoloadFailure(package, "its probe found it broken"))
             continue
         try:
-            entry.load()()
+            with import_guard():
+                entry.load()()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # vendor packages raise OSError, SystemExit, AssertionError

@@ -14,6 +14,7 @@ import torch
 from accelhal.errors import ErrorKind
 from accelhal.facts import BoardKey, DeviceProperties, Location, MemoryStats, SupportedDtypes
 from accelhal.runtimes.error_messages import classify_message
+from accelhal.runtimes.vendor_import import device_module
 from accelhal.spi import Runtime, Support
 
 _MODULE_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -62,16 +63,25 @@ class TorchModuleRuntime(Runtime):
     """Runtime of a device module registered with torch.
 
     Args:
-        device_type: torch device type ("npu"); `torch.<device_type>` must exist.
+        device_type: torch device type ("npu").
         vendor: the vendor's name.
+        package: the package that adds `torch.<device_type>`, imported where it is not there yet;
+            None where torch brings the module.
         simulated: True where the boards exist in software alone.
     """
 
-    def __init__(self, device_type: str, vendor: str, *, simulated: bool = False) -> None:
+    def __init__(
+        self,
+        device_type: str,
+        vendor: str,
+        *,
+        package: str | None = None,
+        simulated: bool = False,
+    ) -> None:
         self.device_type = device_type
         self.vendor = vendor
         self.simulated = simulated
-        self.module: Any = getattr(torch, device_type)
+        self.module: Any = device_module(device_type, package)
 
     # ---- identity
 
@@ -109,8 +119,9 @@ class TorchModuleRuntime(Runtime):
 
     def supported_dtypes(self, index: int) -> SupportedDtypes:
         compute = {torch.float32, torch.float16}
-        if self.module.is_bf16_supported():
-            compute.add(torch.bfloat16)
+        with self.module.device(index):  # the vendors answer for the current device
+            if self.module.is_bf16_supported():
+                compute.add(torch.bfloat16)
         listed = getattr(self.module, "get_amp_supported_dtype", None)
         autocast = set(listed()) if listed else {torch.float16, torch.bfloat16}
         return SupportedDtypes(
@@ -173,10 +184,13 @@ class TorchModuleRuntime(Runtime):
 
     def memory_stats(self, index: int) -> MemoryStats:
         found = self.module.memory_stats(index)
+        if not found:  # the process has not used the device yet
+            return MemoryStats(**dict.fromkeys(_STAT_KEYS, 0))
         return MemoryStats(**{field: found.get(key) for field, key in _STAT_KEYS.items()})
 
     def reset_peak_memory_stats(self, index: int) -> None:
-        self.module.reset_peak_memory_stats(index)
+        if self.module.is_initialized():  # the allocator refuses before, and has no peak
+            self.module.reset_peak_memory_stats(index)
 
     def empty_cache(self, index: int) -> None:
         with self.module.device(index):
@@ -187,7 +201,9 @@ class TorchModuleRuntime(Runtime):
 
     def pin_memory(self, index: int, tensor: torch.Tensor) -> torch.Tensor:
         with self.module.device(index):
-            return tensor.pin_memory()
+            if hasattr(torch, "accelerator"):  # torch >= 2.6 pins for the process's accelerator
+                return tensor.pin_memory()
+            return tensor.pin_memory(self.device_type)
 
     def can_access_peer(self, index: int, peer: int) -> bool:
         return bool(self.module.can_device_access_peer(index, peer))

@@ -1,0 +1,62 @@
+"""Where the dynamic loader would find a shared library, told from files; nothing is loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+
+from accelhal.host.host import Host
+
+_CACHE = "/etc/ld.so.cache"
+_MAPS = "/proc/self/maps"
+
+_SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+_MULTIARCH_FOLDERS = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu")
+
+
+def find_library(host: Host, name: str, package_folders: Sequence[str] = ()) -> str | None:
+    """The file that loading `name` ("libfoo.so.1") would take, or None where there is none.
+
+    Looks where ld.so(8) looks: LD_PRELOAD, the folders a package carries in its libraries' run
+    path, LD_LIBRARY_PATH, the loader's cache, the system folders; then beside the interpreter
+    (whose own run path counts too), and among what this process has loaded already.
+    """
+    for entry in re.split(r"[ :]", host.environ.get("LD_PRELOAD", "")):
+        if os.path.basename(entry) == name:
+            return entry
+    listed = re.split(r"[:;]", host.environ.get("LD_LIBRARY_PATH", ""))
+    folders = [*package_folders, *(os.path.abspath(folder) for folder in listed if folder)]
+    return (
+        _first_existing(host, name, folders)
+        or _cached(host, name)
+        or _first_existing(host, name, _system_folders(host))
+        or _loaded(host, name)
+    )
+
+
+def _first_existing(host: Host, name: str, folders: Sequence[str]) -> str | None:
+    paths = (f"{folder}/{name}" for folder in folders)
+    return next((path for path in paths if host.exists(path)), None)
+
+
+def _cached(host: Host, name: str) -> str | None:
+    text = host.read_text(_CACHE) or ""
+    paths: Iterator[str] = (
+        match[0] for match in re.finditer(rf"/[^\0]*/{re.escape(name)}(?=\0)", text)
+    )
+    return next((path for path in paths if host.exists(path)), None)
+
+
+def _system_folders(host: Host) -> list[str]:
+    multiarch = [folder for pattern in _MULTIARCH_FOLDERS for folder in host.glob(pattern)]
+    beside = [f"{prefix}/lib" for prefix in dict.fromkeys((sys.prefix, sys.base_prefix))]
+    return [*_SYSTEM_FOLDERS, *multiarch, *beside]
+
+
+def _loaded(host: Host, name: str) -> str | None:
+    """The file of this process's memory map; it carries the file's own name, not the link's."""
+    stem = re.escape(name.partition(".so")[0])
+    match = re.search(rf"/\S*/{stem}\.so\S*$", host.read_text(_MAPS) or "", re.MULTILINE)
+    return match[0] if match else None

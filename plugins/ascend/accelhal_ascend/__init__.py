@@ -1,0 +1,1 @@
+"""accelhal backend for Huawei Ascend boards, over torch_npu."""

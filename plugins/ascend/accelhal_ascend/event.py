@@ -1,0 +1,50 @@
+"""An event of torch_npu that refuses to time what it did not measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accelhal.errors import UsageError
+
+
+def checked_event_class(event_class: type) -> type:
+    """A subclass of torch.npu.Event; its own elapsed_time answers 0.0 for untimed events."""
+
+    class CheckedEvent(event_class):  # type: ignore[misc]
+        """torch.npu.Event whose elapsed_time raises UsageError instead of answering 0.0."""
+
+        def __new__(
+            cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+        ) -> Any:
+            event = super().__new__(cls, enable_timing, blocking, interprocess)
+            event.is_timed = enable_timing
+            event.is_recorded = False
+            return event
+
+        def record(self, stream: Any = None) -> None:
+            super().record(stream)
+            self.is_recorded = True
+
+        def elapsed_time(self, end_event: Any) -> float:
+            """Milliseconds from this event to `end_event`.
+
+            Raises:
+                UsageError: an event was made without enable_timing, or never recorded.
+            """
+            # A plain torch.npu.Event at the end carries no marks; torch_npu judges it.
+            events = (self, end_event)
+            if not all(getattr(event, "is_timed", True) for event in events):
+                raise UsageError(
+                    "elapsed_time needs events made with enable_timing=True",
+                    operation="elapsed_time",
+                    hint="device.Event(enable_timing=True)",
+                )
+            if not all(getattr(event, "is_recorded", True) for event in events):
+                raise UsageError(
+                    "elapsed_time needs both events to be recorded",
+                    operation="elapsed_time",
+                    hint="call event.record() before and after the work",
+                )
+            return float(super().elapsed_time(end_event))
+
+    return CheckedEvent

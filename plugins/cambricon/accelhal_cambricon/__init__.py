@@ -1,0 +1,1 @@
+"""accelhal backend for Cambricon boards, over torch_mlu."""

@@ -1,0 +1,1 @@
+"""accelhal backend for NVIDIA boards, over torch.cuda."""

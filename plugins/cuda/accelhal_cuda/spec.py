@@ -1,0 +1,26 @@
+"""The cuda backend's description; reading it imports neither torch nor a driver library."""
+
+from __future__ import annotations
+
+from accelhal.spi import BackendSpec, Runtime
+from accelhal_cuda.probe import DEVICE_NODES, PCI_VENDOR_ID, VISIBLE_DEVICES, probe
+
+
+def _open_runtime() -> Runtime:
+    from accelhal_cuda.runtime import open_runtime
+
+    return open_runtime()
+
+
+SPEC = BackendSpec(
+    name="cuda",
+    vendor="NVIDIA",
+    api_version=(1, 0),
+    priority=20,
+    probe=probe,
+    open_runtime=_open_runtime,
+    visible_devices=VISIBLE_DEVICES,
+    device_nodes=DEVICE_NODES,
+    distributed_backend="nccl",
+    pci_vendor_ids=(PCI_VENDOR_ID,),
+)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from accelhal_ascend.runtime import AscendRuntime
+from accelhal_ascend.spec import SPEC
+from device_module import DeviceModule, Event
+
+from accelhal.errors import UsageError
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> DeviceModule:
+    module = DeviceModule(
+        property_fields={"cube_core_num": 24, "vector_core_num": 48, "major": None, "minor": None}
+    )
+    monkeypatch.setattr(torch, "npu", module, raising=False)
+    return module
+
+
+@pytest.fixture
+def runtime(module: DeviceModule) -> AscendRuntime:
+    runtime = SPEC.open_runtime()
+    assert isinstance(runtime, AscendRuntime)
+    return runtime
+
+
+def test_properties_that_are_there_but_none_do_not_disturb(runtime: AscendRuntime) -> None:
+    found = runtime.properties(1)
+    assert (found.arch, found.compute_units) == ("board 1", 24)
+
+
+def test_older_releases_report_fewer_properties(
+    runtime: AscendRuntime, module: DeviceModule
+) -> None:
+    module.property_fields = {}
+    assert runtime.properties(0).compute_units is None
+
+
+def test_events_are_torch_npu_s_own_class(runtime: AscendRuntime) -> None:
+    event = runtime.create_event(0, True, True)
+    assert isinstance(event, Event)
+    assert event.flags == (True, True)
+
+
+def test_recorded_timed_events_measure(runtime: AscendRuntime) -> None:
+    start, end = runtime.create_event(0, True), runtime.create_event(0, True)
+    start.record()
+    end.record("a stream")
+    assert end.stream == "a stream"
+    assert start.elapsed_time(end) == 0.0
+
+
+@pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (False, False)])
+def test_untimed_events_raise_where_torch_npu_answers_zero(
+    runtime: AscendRuntime, first: bool, second: bool
+) -> None:
+    start, end = runtime.create_event(0, first), runtime.create_event(0, second)
+    start.record()
+    end.record()
+    with pytest.raises(UsageError, match="enable_timing=True"):
+        start.elapsed_time(end)
+
+
+@pytest.mark.parametrize("recorded", [0, 1])
+def test_unrecorded_events_raise(runtime: AscendRuntime, recorded: int) -> None:
+    events = [runtime.create_event(0, True), runtime.create_event(0, True)]
+    events[recorded].record()
+    with pytest.raises(UsageError, match="recorded"):
+        events[0].elapsed_time(events[1])
+
+
+def test_a_plain_event_at_the_end_is_left_to_torch_npu(runtime: AscendRuntime) -> None:
+    start = runtime.create_event(0, True)
+    start.record()
+    assert start.elapsed_time(Event(True)) == 0.0
+
+
+def test_priorities_are_passed_on(runtime: AscendRuntime) -> None:
+    assert runtime.create_stream(1, -1).priority == -1
