@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _entered = ContextStack()
 
+CAPTURE_ERROR_MODES = ("global", "thread_local", "relaxed")
+"""torch's modes of graph capture."""
+
 _RUNTIME_METHODS = (
     "properties",
     "locate",
@@ -251,6 +254,52 @@ class Device:
         """Wait until all work queued on the device is done."""
         self._call("synchronize")
 
+    # ---- graphs
+
+    def Graph(self) -> Any:
+        """A new, empty graph: the vendor's own torch object, with `replay()` and `reset()`."""
+        return self._call("create_graph")
+
+    def graph(
+        self,
+        graph: Any,
+        *,
+        pool: Any = None,
+        stream: Any = None,
+        capture_error_mode: str = "global",
+    ) -> AbstractContextManager[Any]:
+        """Context in which work on this device is recorded into `graph` instead of run.
+
+        The mode is always passed on: the vendors' defaults differ.
+
+        Args:
+            graph: made by `Graph()`.
+            pool: memory shared with other graphs: `graph_pool_handle()` or another graph's pool.
+            stream: stream of this device to capture on; the vendor's side stream when None.
+            capture_error_mode: which threads' unsafe calls end the capture: "global",
+                "thread_local" or "relaxed".
+
+        Raises:
+            UsageError: an unknown mode, or another device's stream.
+        """
+        self._check_capability("capture_graph")
+        if capture_error_mode not in CAPTURE_ERROR_MODES:
+            raise UsageError(
+                f"{capture_error_mode!r} is not a capture error mode",
+                device=str(self),
+                operation="graph",
+                hint=f"one of: {', '.join(CAPTURE_ERROR_MODES)}",
+            )
+        if stream is not None:
+            self._check_stream(stream)
+        return self._call(
+            "capture_graph", graph, pool=pool, stream=stream, capture_error_mode=capture_error_mode
+        )
+
+    def graph_pool_handle(self) -> Any:
+        """A memory pool that several graphs may share."""
+        return self._call("graph_pool_handle")
+
     # ---- memory, in bytes
 
     def mem_get_info(self) -> tuple[int, int]:
@@ -435,13 +484,13 @@ class Device:
 
     # ---- the checks that stand before every call
 
-    def _call(self, operation: str, *args: object) -> Any:
+    def _call(self, operation: str, *args: object, **kwargs: object) -> Any:
         """Run a Runtime method on this device: capability checked, errors translated."""
         method = self._methods.get(operation)
         if method is None:
             raise self._unsupported(operation)
         try:
-            return method(self.index, *args)
+            return method(self.index, *args, **kwargs)
         except Exception as error:
             translated = self._translate(error, operation)
             if translated is None or translated is error:

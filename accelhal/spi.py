@@ -62,6 +62,9 @@ REQUIRED_CAPABILITY: Mapping[str, str] = {
     "default_stream": "streams",
     "set_stream": "streams",
     "create_event": "events",
+    "create_graph": "graphs",
+    "capture_graph": "graphs",
+    "graph_pool_handle": "graphs",
     "mem_get_info": "memory_info",
     "memory_allocated": "memory_stats",
     "max_memory_allocated": "memory_stats",
@@ -171,6 +174,22 @@ class Runtime(ABC):
     def create_event(self, index: int, enable_timing: bool = False, blocking: bool = False) -> Any:
         """A new event for the device: the vendor's own torch object."""
         _absent("create_event")
+
+    # ---- graphs
+
+    def create_graph(self, index: int) -> Any:
+        """A new, empty graph: the vendor's own torch object, with replay() and reset()."""
+        _absent("create_graph")
+
+    def capture_graph(
+        self, index: int, graph: Any, *, pool: Any, stream: Any, capture_error_mode: str
+    ) -> AbstractContextManager[Any]:
+        """Context in which work on the device is recorded into `graph` instead of run."""
+        _absent("capture_graph")
+
+    def graph_pool_handle(self, index: int) -> Any:
+        """A memory pool that several graphs may share."""
+        _absent("graph_pool_handle")
 
     # ---- memory, in bytes
 

@@ -33,6 +33,8 @@ _MODULE_NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """Capability -> the names that a device module must have for it."""
 
+_GRAPH_NAMES = ("graph", "graph_pool_handle")
+
 _STAT_KEYS: Mapping[str, str] = {
     "allocated": "allocated_bytes.all.current",
     "peak_allocated": "allocated_bytes.all.peak",
@@ -67,6 +69,7 @@ class TorchModuleRuntime(Runtime):
         vendor: the vendor's name.
         package: the package that adds `torch.<device_type>`, imported where it is not there yet;
             None where torch brings the module.
+        graph_class: name of the module's graph class, where it captures graphs.
         simulated: True where the boards exist in software alone.
     """
 
@@ -76,10 +79,12 @@ class TorchModuleRuntime(Runtime):
         vendor: str,
         *,
         package: str | None = None,
+        graph_class: str | None = None,
         simulated: bool = False,
     ) -> None:
         self.device_type = device_type
         self.vendor = vendor
+        self.graph_class = graph_class
         self.simulated = simulated
         self.module: Any = device_module(device_type, package)
 
@@ -114,6 +119,10 @@ class TorchModuleRuntime(Runtime):
         }
         if torch.amp.is_autocast_available(self.device_type):
             found["autocast"] = Support.NATIVE
+        if self.graph_class and all(
+            hasattr(self.module, name) for name in (self.graph_class, *_GRAPH_NAMES)
+        ):
+            found["graphs"] = Support.NATIVE
         found["pin_memory"] = Support.NATIVE
         return found
 
@@ -163,6 +172,26 @@ class TorchModuleRuntime(Runtime):
 
     def create_event(self, index: int, enable_timing: bool = False, blocking: bool = False) -> Any:
         return self.module.Event(enable_timing, blocking)
+
+    # ---- graphs
+
+    def create_graph(self, index: int) -> Any:
+        assert self.graph_class is not None, "declared only where the class is known"
+        with self.module.device(index):
+            return getattr(self.module, self.graph_class)()
+
+    def capture_graph(
+        self, index: int, graph: Any, *, pool: Any, stream: Any, capture_error_mode: str
+    ) -> AbstractContextManager[Any]:
+        # The vendors' first parameters differ in name, their later ones in order.
+        context: AbstractContextManager[Any] = self.module.graph(
+            graph, pool=pool, stream=stream, capture_error_mode=capture_error_mode
+        )
+        return context
+
+    def graph_pool_handle(self, index: int) -> Any:
+        with self.module.device(index):
+            return self.module.graph_pool_handle()
 
     # ---- memory
 

@@ -18,7 +18,7 @@ class AscendRuntime(TorchModuleRuntime):
     """torch.npu, which torch_npu adds to torch."""
 
     def __init__(self) -> None:
-        super().__init__("npu", "Huawei", package=TORCH_PACKAGE)
+        super().__init__("npu", "Huawei", package=TORCH_PACKAGE, graph_class="NPUGraph")
         self._event_class = checked_event_class(self.module.Event)
 
     def properties(self, index: int) -> DeviceProperties:

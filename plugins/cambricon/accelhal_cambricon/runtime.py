@@ -20,7 +20,7 @@ class CambriconRuntime(TorchModuleRuntime):
     """torch.mlu, which torch_mlu adds to torch."""
 
     def __init__(self) -> None:
-        super().__init__("mlu", "Cambricon", package=TORCH_PACKAGE)
+        super().__init__("mlu", "Cambricon", package=TORCH_PACKAGE, graph_class="MLUGraph")
 
     def properties(self, index: int) -> DeviceProperties:
         isa = getattr(self.module.get_device_properties(index), "isa_version", None)

@@ -37,7 +37,7 @@ class CudaRuntime(TorchModuleRuntime):
     """torch.cuda."""
 
     def __init__(self) -> None:
-        super().__init__("cuda", "NVIDIA")
+        super().__init__("cuda", "NVIDIA", graph_class="CUDAGraph")
 
     def properties(self, index: int) -> DeviceProperties:
         found = self.module.get_device_properties(index)
