@@ -1,0 +1,47 @@
+"""Simulated boards for tests: they count, fill up, run late and fail as real ones do.
+
+    import accelhal_mock
+
+    accelhal_mock.install(count=4, profile="a100-80g", memory="64MiB")
+    accelhal_mock.inject("lost", device=1, after=10)
+
+Importing this package takes neither torch nor the simulation; both are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accelhal_mock.installation import Installation as Installation
+    from accelhal_mock.installation import advance as advance
+    from accelhal_mock.installation import clear as clear
+    from accelhal_mock.installation import inject as inject
+    from accelhal_mock.installation import install as install
+    from accelhal_mock.installation import installed as installed
+    from accelhal_mock.installation import machine as machine
+    from accelhal_mock.installation import uninstall as uninstall
+
+__all__ = [
+    "Installation",
+    "advance",
+    "clear",
+    "inject",
+    "install",
+    "installed",
+    "machine",
+    "uninstall",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from accelhal_mock import installation
+
+    value = globals()[name] = getattr(installation, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
