@@ -13,14 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from accelhal_mock.installation import Installation as Installation
-    from accelhal_mock.installation import advance as advance
-    from accelhal_mock.installation import clear as clear
-    from accelhal_mock.installation import inject as inject
-    from accelhal_mock.installation import install as install
-    from accelhal_mock.installation import installed as installed
-    from accelhal_mock.installation import machine as machine
-    from accelhal_mock.installation import uninstall as uninstall
+    from accelhal_mock.installation import (
+        Installation as Installation,
+        advance as advance,
+        clear as clear,
+        inject as inject,
+        install as install,
+        installed as installed,
+        machine as machine,
+        uninstall as uninstall,
+    )
 
 __all__ = [
     "Installation",

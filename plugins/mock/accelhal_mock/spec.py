@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from accelhal.errors import AccelhalError, UsageError
 from accelhal.facts import Probe, ProbeStatus
 from accelhal.host import Host
+from accelhal.runtimes.torch_loading import INSTALL_TORCH
 from accelhal.spi import API_VERSION, BackendSpec, Management, Runtime
 from accelhal_mock.environment import (
     BOARDS_VARIABLE,
@@ -34,6 +35,8 @@ _LIBRARY_STATUS = {
 
 
 def _probe(host: Host) -> Probe:
+    if host.find_package("torch") is None:
+        return Probe(ProbeStatus.NOT_INSTALLED, 0, "torch is not installed", INSTALL_TORCH)
     try:
         settings = settings_from_environment(host.environ)
     except AccelhalError as error:
@@ -119,4 +122,5 @@ SPEC = BackendSpec(
     open_management=_open_management,
     distributed_backend="gloo",
     simulated=True,
+    extensions={"conformance": "accelhal_mock.conformance:SimulatedBoards"},
 )

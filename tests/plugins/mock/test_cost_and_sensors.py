@@ -6,8 +6,7 @@ import pytest
 from accelhal_mock.profiles import load_profile
 from accelhal_mock.simulation import CostModel
 from accelhal_mock.simulation.faults.catalogue import make_fault
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from simulated_machine import make_machine
 
 A100, H100 = load_profile("a100-80g"), load_profile("h100")

@@ -7,8 +7,7 @@ from accelhal_mock.simulation import BitFlip, BoardError, FaultKind, OutOfMemory
 from accelhal_mock.simulation.error_texts import MESSAGE_KINDS
 from accelhal_mock.simulation.faults import CATALOGUE, parse_faults
 from accelhal_mock.simulation.faults.catalogue import COMMON_FIELDS, make_fault
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from simulated_machine import make_machine
 
 from accelhal.errors import ErrorKind, UsageError

@@ -16,8 +16,7 @@ from accelhal_mock.simulation import (
     Machine,
 )
 from accelhal_mock.simulation.vector_clock import covers
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from simulated_machine import make_machine
 
 

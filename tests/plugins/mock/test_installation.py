@@ -13,8 +13,7 @@ from accelhal_mock.environment import settings_from_environment
 from accelhal_mock.mode import choose_mode
 from accelhal_mock.profiles import profile_names
 from accelhal_mock.simulation.faults.catalogue import make_fault
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from accelhal.errors import UsageError
 from accelhal.host import Host

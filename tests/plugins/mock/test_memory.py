@@ -9,8 +9,7 @@ from itertools import pairwise
 import pytest
 from accelhal_mock.simulation import OutOfMemoryError
 from accelhal_mock.simulation.memory_blocks import round_request, segment_size
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from simulated_machine import make_machine
 

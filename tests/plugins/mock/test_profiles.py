@@ -10,8 +10,7 @@ import pytest
 from accelhal_mock.byte_size import parse_size
 from accelhal_mock.profiles import BoardProfile, Pcie, load_profile, profile_names
 from accelhal_mock.profiles.neutral import NEUTRAL
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from accelhal.errors import UsageError
 

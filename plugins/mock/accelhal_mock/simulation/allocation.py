@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,4 +71,7 @@ class Allocation:
             self._block = None
             self._memory.release(block, self.uses)
 
-    __del__ = free
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # When the interpreter ends, nothing needs to be given back, and modules are half gone.
+        if not finalizing():
+            self.free()

@@ -92,8 +92,11 @@ class Board:
             return pool[turn % STREAMS_PER_PRIORITY]
 
     def current_stream(self) -> Stream:
-        """The calling thread's current stream on this board."""
-        return self.machine.current_stream(self.index)
+        """The calling thread's current stream on this board; a former board has its default one."""
+        boards = self.machine.boards
+        if self.index < len(boards) and boards[self.index] is self:
+            return self.machine.current_stream(self.index)
+        return self.default_stream
 
     def streams(self) -> tuple[Stream, ...]:
         """All streams handed out so far, the default one first."""

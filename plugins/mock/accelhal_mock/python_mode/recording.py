@@ -1,0 +1,78 @@
+"""A captured call: done again on the same memory at each replay of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from accelhal_mock.python_mode.arguments import Call
+from accelhal_mock.python_mode.host_memory import poison
+from accelhal_mock.python_mode.operators import Operator
+from accelhal_mock.python_mode.wrong_results import flip_bit
+from accelhal_mock.simulation import BitFlip
+
+
+class Recording:
+    """One call of an operator, with the host tensors it read and wrote.
+
+    Args:
+        operator: what was called.
+        call: its arguments, turned to the host's.
+        result: what it returned on the host.
+        fresh: the tensors in `result` that have memory of their own.
+    """
+
+    __slots__ = ("_args", "_call", "_kept", "_kwargs")
+
+    def __init__(
+        self, operator: Operator, call: Call, result: Any, fresh: Sequence[torch.Tensor]
+    ) -> None:
+        self._call = operator.call
+        self._args = call.args
+        self._kwargs = call.kwargs
+        self._kept = [
+            (position, tensor)
+            for position, tensor in enumerate(_tensors(result))
+            if any(tensor is one for one in fresh)
+        ]
+
+    def __call__(self) -> None:
+        """Compute again, into the memory of the captured results."""
+        again = _tensors(self._call(*self._args, **self._kwargs))
+        for position, tensor in self._kept:
+            tensor.copy_(again[position])
+
+    def forget_results(self) -> None:
+        """Spoil what the capture computed: a real board computes nothing before the replay."""
+        for _, tensor in self._kept:
+            poison(tensor)
+
+    def flip_result(self, flip: BitFlip) -> None:
+        """Put a fault's wrong bit into the first result, where it has one."""
+        for _, tensor in self._kept[:1]:
+            flip_bit(tensor, flip)
+
+
+@contextmanager
+def unchanged(*kept: torch.Tensor | torch.Generator | None) -> Iterator[None]:
+    """Context after which these tensors and generators are as they were."""
+    tensors = [(one, one.clone()) for one in kept if isinstance(one, torch.Tensor)]
+    generators = [(one, one.get_state()) for one in kept if isinstance(one, torch.Generator)]
+    try:
+        yield
+    finally:
+        for tensor, values in tensors:
+            tensor.copy_(values)
+        for generator, state in generators:
+            generator.set_state(state)
+
+
+def _tensors(result: Any) -> list[torch.Tensor]:
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if isinstance(result, (list, tuple)):
+        return [tensor for part in result for tensor in _tensors(part)]
+    return []
