@@ -16,6 +16,8 @@ from accelhal.errors import AccelhalError
 if TYPE_CHECKING:
     from accelhal.facade import Device
 
+pytest.register_assert_rewrite("accelhal.testing.suite")
+
 OPTION = "--accelhal-device"
 MARKER = "accelhal"
 
@@ -50,7 +52,7 @@ def accelhal_device(request: pytest.FixtureRequest) -> Device:
     """The device under test, current for nobody; the test is skipped where the marker says so."""
     device = _open(request.config.getoption(OPTION))
     for marker in request.node.iter_markers(MARKER):
-        _check_requirements(device, **_arguments(marker, request.node.nodeid))
+        check_requirements(device, **_arguments(marker, request.node.nodeid))
     return device
 
 
@@ -82,9 +84,10 @@ def _arguments(marker: pytest.Mark, where: str) -> dict[str, Any]:
     return dict(marker.kwargs)
 
 
-def _check_requirements(
+def check_requirements(
     device: Device, require: str | Collection[str] = (), devices: int = 1
 ) -> None:
+    """Skip the running test where the device, or the number of its kind, is not enough."""
     from accelhal.facade import devices as all_devices
 
     wanted = [require] if isinstance(require, str) else sorted(require)
