@@ -11,86 +11,36 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from accelhal.errors import (
         AccelhalError as AccelhalError,
-    )
-    from accelhal.errors import (
         AccelhalWarning as AccelhalWarning,
-    )
-    from accelhal.errors import (
         BackendConflictError as BackendConflictError,
-    )
-    from accelhal.errors import (
         BackendError as BackendError,
-    )
-    from accelhal.errors import (
         BackendIncompatibleError as BackendIncompatibleError,
-    )
-    from accelhal.errors import (
         BackendLoadError as BackendLoadError,
-    )
-    from accelhal.errors import (
         BackendNotFoundError as BackendNotFoundError,
-    )
-    from accelhal.errors import (
         DeviceError as DeviceError,
-    )
-    from accelhal.errors import (
         DeviceLostError as DeviceLostError,
-    )
-    from accelhal.errors import (
         DeviceNotFoundError as DeviceNotFoundError,
-    )
-    from accelhal.errors import (
         DeviceOutOfMemoryError as DeviceOutOfMemoryError,
-    )
-    from accelhal.errors import (
         DeviceTimeoutError as DeviceTimeoutError,
-    )
-    from accelhal.errors import (
         DeviceUnhealthyError as DeviceUnhealthyError,
-    )
-    from accelhal.errors import (
         ErrorKind as ErrorKind,
-    )
-    from accelhal.errors import (
         UnsupportedError as UnsupportedError,
-    )
-    from accelhal.errors import (
         UsageError as UsageError,
     )
     from accelhal.facade import (
         Device as Device,
-    )
-    from accelhal.facade import (
         device as device,
-    )
-    from accelhal.facade import (
         devices as devices,
     )
     from accelhal.facts import (
         BoardInfo as BoardInfo,
-    )
-    from accelhal.facts import (
         BoardKey as BoardKey,
-    )
-    from accelhal.facts import (
         DeviceProperties as DeviceProperties,
-    )
-    from accelhal.facts import (
         HealthReport as HealthReport,
-    )
-    from accelhal.facts import (
         HealthStatus as HealthStatus,
-    )
-    from accelhal.facts import (
         MemoryStats as MemoryStats,
-    )
-    from accelhal.facts import (
         Probe as Probe,
-    )
-    from accelhal.facts import (
         ProbeStatus as ProbeStatus,
-    )
-    from accelhal.facts import (
         Telemetry as Telemetry,
     )
     from accelhal.management.boards import (
@@ -98,11 +48,7 @@ if TYPE_CHECKING:
     )
     from accelhal.registry import (
         Backend as Backend,
-    )
-    from accelhal.registry import (
         backends as backends,
-    )
-    from accelhal.registry import (
         register as register,
     )
     from accelhal.spi import (

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from accelhal.errors import UsageError
 
+BACKEND_NAME = r"[a-z][a-z0-9_]*"
+"""What torch takes as a device type."""
+
 _FORM = re.compile(
-    r"(?P<backend>[a-z][a-z0-9_]*)(@(?P<distribution>[\w.-]+))?(:(?P<index>[0-9]+))?"
+    rf"(?P<backend>{BACKEND_NAME})(@(?P<distribution>[\w.-]+))?(:(?P<index>[0-9]{{1,9}}))?"
 )
 
 
@@ -31,10 +34,12 @@ def parse_device_name(text: str) -> DeviceName:
     """Read a device name; raises UsageError for any other form."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
+        lower = text.strip().lower()
+        guess = f"did you mean {lower!r}? " if _FORM.fullmatch(lower) else ""
         raise UsageError(
             f"{text!r} is not a device name",
             operation="device",
-            hint='write "npu", "npu:0" or "npu@distribution:0"',
+            hint=f'{guess}write "npu", "npu:0" or "npu@distribution:0"',
         )
     index = match["index"]
     return DeviceName(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Collection
 from enum import Enum
 from typing import Any
 
@@ -113,6 +114,28 @@ def warn(text: str) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, AccelhalWarning, stacklevel=level)
+
+
+def message_of(error: BaseException) -> str:
+    """An error's message, without its hint; a plugin's error may fail to make one."""
+    try:
+        return error.message if isinstance(error, AccelhalError) else str(error)
+    except Exception as failure:
+        return f"(no message: its __str__ raised {type(failure).__name__})"
+
+
+def described(error: BaseException) -> str:
+    """An error's class and message: "ValueError: no such board"."""
+    text = message_of(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def did_you_mean(word: str, known: Collection[str]) -> str:
+    """The question to begin a hint with, where a known word is close; empty where none is."""
+    import difflib  # 5 ms that only an error needs
+
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]!r}? " if close else ""
 
 
 class ErrorScope(str, Enum):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import operator
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from accelhal.device_name import DeviceName, parse_device_name
 from accelhal.errors import (
     AccelhalError,
+    BackendConflictError,
+    BackendLoadError,
     DeviceNotFoundError,
     ErrorKind,
     UnsupportedError,
     UsageError,
+    described,
+    message_of,
 )
 from accelhal.facts import (
     BoardInfo,
@@ -30,8 +36,14 @@ from accelhal.management.boards import boards
 from accelhal.management.planes import open_management
 from accelhal.registry import OpenBackend, choose, open_backend
 from accelhal.runtimes.context_stack import ContextStack
-from accelhal.runtimes.translation import typed_error
-from accelhal.spi import CAPABILITIES, REQUIRED_CAPABILITY, Management, Support
+from accelhal.runtimes.translation import call_runtime, kind_of, translated
+from accelhal.spi import (
+    CAPABILITIES,
+    REQUIRED_CAPABILITY,
+    BackendSpec,
+    Management,
+    Support,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -75,26 +87,45 @@ def device(name: str | torch.device | Device | None = None) -> Device:
     else:
         parsed = _parse(name)
         backend, index = open_backend(parsed), parsed.index
-    return Device(backend, backend.runtime.current_device() if index is None else index)
+    return Device(backend, _ask(backend, "current_device") if index is None else index)
 
 
 def devices(backend: str | None = None) -> list[Device]:
-    """All devices of a backend; of the one that `device()` would choose when None."""
-    opened = choose()[0] if backend is None else open_backend(_parse(backend))
-    return [Device(opened, index) for index in range(opened.runtime.device_count())]
+    """All devices of a backend; of the one that `device()` would choose when None.
+
+    Raises:
+        UsageError: not a backend's name.
+        BackendError: no such backend, or it cannot be used; the message says why.
+    """
+    if backend is None:
+        opened = choose()[0]
+    else:
+        name = _parse(backend)
+        if name.index is not None:
+            raise UsageError(
+                f"{backend!r} names one device, not a backend",
+                operation="devices",
+                hint=f"accelhal.devices({name.backend!r}), or accelhal.device({str(backend)!r})",
+            )
+        opened = open_backend(name)
+    return [Device(opened, index) for index in range(_ask(opened, "device_count"))]
 
 
 def _parse(name: object) -> DeviceName:
     if isinstance(name, str):
         return parse_device_name(name)
     kind, index = getattr(name, "type", None), getattr(name, "index", None)
-    if isinstance(kind, str):  # a torch.device
+    if isinstance(kind, str) and (index is None or type(index) is int):  # a torch.device
         return DeviceName(kind, None, index)
     raise UsageError(
         f"{name!r} is not a device name",
         operation="device",
         hint='write the backend too: "cuda:0", not 0',
     )
+
+
+def _ask(backend: OpenBackend, operation: str, *args: object) -> Any:
+    return call_runtime(backend.runtime, backend.spec.name, operation, *args)
 
 
 class Device:
@@ -113,7 +144,7 @@ class Device:
     torch_device: torch.device
 
     def __init__(self, backend: OpenBackend, index: int) -> None:
-        count = backend.runtime.device_count()
+        count = _ask(backend, "device_count")
         if not 0 <= index < count:
             name = backend.spec.name
             raise DeviceNotFoundError(
@@ -121,13 +152,13 @@ class Device:
                 backend=name,
                 device=f"{name}:{index}",
                 operation="device",
-                hint=f"use 0 to {count - 1}; a visible-devices variable may hide some",
+                hint=_which_index(backend.spec, count),
             )
         self._backend = backend
         self._runtime = backend.runtime
         self.index = index
-        self.torch_device = backend.runtime.torch_device(index)
-        self._supported = backend.runtime.capabilities(index)
+        self.torch_device = _ask(backend, "torch_device", index)
+        self._supported = _declared(backend, _ask(backend, "capabilities", index))
         self._methods: dict[str, Callable[..., Any]] = {
             method: getattr(backend.runtime, method)
             for method in _RUNTIME_METHODS
@@ -178,7 +209,7 @@ class Device:
         Raises:
             UsageError: `capability` is not in `accelhal.spi.CAPABILITIES`.
         """
-        if capability not in CAPABILITIES:
+        if not isinstance(capability, str) or capability not in CAPABILITIES:
             raise UsageError(
                 f"{capability!r} is not a capability",
                 operation="supports",
@@ -202,15 +233,26 @@ class Device:
     def __repr__(self) -> str:
         return f"<accelhal.Device {self}>"
 
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Device:
+        return self
+
     def __reduce__(self) -> tuple[Callable[..., Device], tuple[object, ...]]:
-        return _rebind, (self.backend, self.index, self.location.key)
+        return _rebind, (
+            self.backend,
+            self._backend.distribution,
+            self.index,
+            self.location.key,
+        )
 
     # ---- the current device and stream of the calling thread
 
     def __enter__(self) -> Device:
-        before = self._runtime.current_device()
+        before = _ask(self._backend, "current_device")
         self._call("set_device")
-        _entered.push(self, partial(self._runtime.set_device, before))
+        _entered.push(self, partial(_ask, self._backend, "set_device", before))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -230,8 +272,15 @@ class Device:
         return _StreamContext(self, stream)
 
     def Stream(self, priority: int = 0) -> Any:
-        """A new stream: the vendor's own torch object. Lower numbers are more urgent."""
-        return self._call("create_stream", priority)
+        """A new stream: the vendor's own torch object. Lower numbers are more urgent.
+
+        Raises:
+            UsageError: the priority is no integer.
+        """
+        number = _integer(priority)
+        if number is None:
+            raise self._misused("Stream", f"the priority must be an integer, not {priority!r}")
+        return self._call("create_stream", number)
 
     def Event(self, enable_timing: bool = False, blocking: bool = False) -> Any:
         """A new event: the vendor's own torch object.
@@ -239,7 +288,13 @@ class Device:
         Args:
             enable_timing: let `elapsed_time` measure it, in milliseconds.
             blocking: let `synchronize` sleep rather than spin, where the vendor can.
+
+        Raises:
+            UsageError: an argument that is neither True nor False.
         """
+        for name, flag in (("enable_timing", enable_timing), ("blocking", blocking)):
+            if not isinstance(flag, bool):
+                raise self._misused("Event", f"{name} must be True or False, not {flag!r}")
         return self._call("create_event", enable_timing, blocking)
 
     def current_stream(self) -> Any:
@@ -340,12 +395,12 @@ class Device:
         Raises:
             UsageError: `fraction` is not a number from 0 to 1.
         """
-        valid = isinstance(fraction, (int, float)) and not isinstance(fraction, bool)
+        number: object = fraction
+        valid = isinstance(number, Real) and not isinstance(number, bool)
         if not valid or not 0 <= fraction <= 1:
-            raise UsageError(
+            raise self._misused(
+                "set_per_process_memory_fraction",
                 f"the memory fraction must be a number from 0 to 1, not {fraction!r}",
-                device=str(self),
-                operation="set_per_process_memory_fraction",
             )
         self._call("set_per_process_memory_fraction", float(fraction))
 
@@ -385,20 +440,36 @@ class Device:
         Raises:
             UsageError: not an integer from -2**63 to 2**64 - 1, torch's own range.
         """
-        if not isinstance(seed, int) or not -(2**63) <= seed < 2**64:
-            raise UsageError(
+        number = _integer(seed)
+        if number is None or not -(2**63) <= number < 2**64:
+            raise self._misused(
+                "manual_seed",
                 f"the seed must be an integer from -2**63 to 2**64 - 1, not {seed!r}",
-                device=str(self),
-                operation="manual_seed",
             )
-        self._call("manual_seed", seed)
+        self._call("manual_seed", number)
 
     def get_rng_state(self) -> torch.Tensor:
         """State of this device's default generator: a uint8 tensor on the host."""
         return self._call("get_rng_state")
 
     def set_rng_state(self, state: torch.Tensor) -> None:
-        """Restore a state taken by `get_rng_state` on a device of this backend."""
+        """Restore a state taken by `get_rng_state` on a device of this backend.
+
+        Raises:
+            UsageError: not such a state.
+        """
+        import torch
+
+        if not (
+            isinstance(state, torch.Tensor)
+            and state.dtype is torch.uint8
+            and state.device.type == "cpu"
+        ):
+            raise self._misused(
+                "set_rng_state",
+                f"the state must be a uint8 tensor on the cpu, not {type(state).__name__}"
+                + (f" of {state.dtype} on {state.device}" if hasattr(state, "device") else ""),
+            )
         self._call("set_rng_state", state)
 
     # ---- precision
@@ -414,13 +485,13 @@ class Device:
             UsageError: the device has no autocast in `dtype` (torch itself may only warn).
         """
         self._check_capability("autocast")
-        if dtype not in self.supported_dtypes().autocast:
-            known = ", ".join(sorted(map(str, self.supported_dtypes().autocast)))
+        known = self.supported_dtypes().autocast
+        if dtype not in tuple(known):  # by equality: what is no dtype need not be hashable
             raise UsageError(
                 f"{self} has no autocast in {dtype}",
                 device=str(self),
                 operation="autocast",
-                hint=f"one of: {known}",
+                hint=f"one of: {', '.join(sorted(map(str, known)))}",
             )
         return self._call("autocast", dtype)
 
@@ -435,6 +506,10 @@ class Device:
     @float32_precision.setter
     def float32_precision(self, precision: str) -> None:
         self._check_capability("set_float32_precision")
+        if not isinstance(precision, str):
+            raise self._misused(
+                "float32_precision", f"the precision must be a string, not {precision!r}"
+            )
         try:
             self._call("set_float32_precision", precision)
         except ValueError as error:
@@ -451,7 +526,7 @@ class Device:
 
     def classify_error(self, error: BaseException) -> ErrorKind:
         """What an error raised by code on this device means; never raises."""
-        return self._runtime.classify_error(error)
+        return kind_of(error, self._runtime)
 
     # ---- health: these never raise
 
@@ -463,7 +538,7 @@ class Device:
         try:
             return management.telemetry(key)
         except Exception as error:
-            return Telemetry(reasons={"*": f"{type(error).__name__}: {error}"})
+            return Telemetry(reasons={"*": described(error)})
 
     def health(self) -> HealthReport:
         """The board's health; UNKNOWN with a reason where it cannot be seen."""
@@ -473,14 +548,18 @@ class Device:
         try:
             return management.health(key)
         except Exception as error:
-            return HealthReport(HealthStatus.UNKNOWN, reason=f"{type(error).__name__}: {error}")
+            return HealthReport(HealthStatus.UNKNOWN, reason=described(error))
 
     def _managed_board(self) -> tuple[Management | None, BoardKey | None, str]:
         try:
             location = self._runtime.locate(self.index)
-            return open_management(self._backend.spec), location.key, location.reason
+            if location.key is None:
+                return None, None, location.reason
+            return open_management(self._backend.spec), location.key, ""
+        except AccelhalError as error:
+            return None, None, message_of(error)
         except Exception as error:
-            return None, None, getattr(error, "message", f"{type(error).__name__}: {error}")
+            return None, None, described(error)
 
     # ---- the checks that stand before every call
 
@@ -492,23 +571,16 @@ class Device:
         try:
             return method(self.index, *args, **kwargs)
         except Exception as error:
-            translated = self._translate(error, operation)
-            if translated is None or translated is error:
+            known = translated(
+                error,
+                self._runtime,
+                backend=self.backend,
+                device=str(self),
+                operation=operation,
+            )
+            if known is None or known is error:
                 raise
-            raise translated from error
-
-    def _translate(self, error: Exception, operation: str) -> Exception | None:
-        if isinstance(error, AccelhalError):
-            error.backend = error.backend or self.backend
-            error.device = error.device or str(self)
-            return error
-        return typed_error(
-            self._runtime.classify_error(error),
-            error,
-            backend=self.backend,
-            device=str(self),
-            operation=operation,
-        )
+            raise known from error
 
     def _unsupported(self, operation: str) -> UnsupportedError:
         capability = REQUIRED_CAPABILITY[operation]
@@ -521,12 +593,16 @@ class Device:
             hint=f"ask first: device.supports({capability!r})",
         )
 
+    def _misused(self, operation: str, message: str) -> UsageError:
+        return UsageError(message, backend=self.backend, device=str(self), operation=operation)
+
     def _check_capability(self, operation: str) -> None:
         if operation not in self._methods:
             raise self._unsupported(operation)
 
     def _check_stream(self, stream: Any) -> None:
-        where = getattr(stream, "device", None)
+        # Tensors and the vendors' events have a device too; only streams wait for events.
+        where = getattr(stream, "device", None) if hasattr(stream, "wait_event") else None
         if where != self.torch_device:
             raise UsageError(
                 f"{self} cannot enter a stream of {where or type(stream).__name__}",
@@ -534,6 +610,12 @@ class Device:
                 operation="stream",
                 hint="make the stream with this device's Stream()",
             )
+
+
+def _which_index(spec: BackendSpec, count: int) -> str:
+    indices = f"use {spec.name}:0" + (f" to {spec.name}:{count - 1}" if count > 1 else "")
+    masks = " or ".join(mask.variable for mask in spec.visible_devices)
+    return f"{indices}; {masks} may hide some" if masks else indices
 
 
 class _StreamContext:
@@ -549,15 +631,16 @@ class _StreamContext:
         if self._stream is None:
             _entered.push(self, _nothing)
             return None
-        runtime, index = self._device._runtime, self._device.index
-        device_before = runtime.current_device()
-        stream_before = runtime.current_stream(index)
-        restore = partial(_restore_stream, self._device, stream_before, device_before)
+        device = self._device
+        device_before = _ask(device._backend, "current_device")
+        stream_before = device._call("current_stream")
+        restore = partial(_restore_stream, device, stream_before, device_before)
         try:
-            self._device._call("set_stream", self._stream)
-            runtime.set_device(index)
+            device._call("set_stream", self._stream)
+            device._call("set_device")
         except BaseException:
-            restore()
+            with suppress(Exception):  # the first error says what went wrong
+                restore()
             raise
         _entered.push(self, restore)
         return self._stream
@@ -571,18 +654,44 @@ def _nothing() -> None:
 
 
 def _restore_stream(device: Device, stream: Any, current: int) -> None:
-    runtime = device._runtime
-    runtime.set_stream(device.index, stream)
-    runtime.set_device(current)
+    device._call("set_stream", stream)
+    _ask(device._backend, "set_device", current)
 
 
-def _rebind(backend: str, index: int, key: BoardKey | None) -> Device:
+def _integer(value: object) -> int | None:
+    """The value as torch takes it where it wants an integer (numpy's too, but no bool), or None."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _declared(backend: OpenBackend, capabilities: object) -> Mapping[str, Support]:
+    if isinstance(capabilities, Mapping) and all(
+        isinstance(support, Support) for support in capabilities.values()
+    ):
+        return capabilities
+    raise BackendLoadError(
+        f"{backend.spec.name}: capabilities() must answer a mapping of names to Support, "
+        f"not {capabilities!r}",
+        backend=backend.spec.name,
+        operation="capabilities",
+        hint="report this to the plugin's author",
+    )
+
+
+def _rebind(backend: str, distribution: str, index: int, key: BoardKey | None) -> Device:
     """Unpickle: the device on the same board, whatever its index in this process."""
-    opened = open_backend(DeviceName(backend))
+    try:
+        opened = open_backend(DeviceName(backend))
+    except BackendConflictError:  # the sender had pinned one of several
+        opened = open_backend(DeviceName(backend, distribution))
     if key is None:
         return Device(opened, index)
-    for candidate in range(opened.runtime.device_count()):
-        if opened.runtime.locate(candidate).key == key:
+    for candidate in range(_ask(opened, "device_count")):
+        if _ask(opened, "locate", candidate).key == key:
             return Device(opened, candidate)
     raise DeviceNotFoundError(
         f"board {key.value} ({key.source}), sent here as {backend}:{index}, is not visible",

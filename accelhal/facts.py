@@ -26,6 +26,11 @@ class ProbeStatus(str, Enum):
     DISABLED = "disabled"
 
 
+DEFECTS = frozenset({ProbeStatus.LIBRARY_BROKEN, ProbeStatus.INCOMPATIBLE})
+"""Wrong in themselves: a plain `import torch` may meet them, board or not. The other kinds of "no"
+matter only where there is a board to use."""
+
+
 @dataclass(frozen=True)
 class Probe:
     """What a look at the host says of a backend, without importing its vendor package.
@@ -85,6 +90,9 @@ class BoardInfo:
         name: product name, or the PCI device id where nothing better is known.
         backend: the backend that drives it, or None where no installed plugin does.
         source: who reports it ("pci", or the driver library's name).
+        index: the driver's own number of the board.
+        uuid: in the driver's spelling.
+        serial: the board's serial number.
         pci: address as domain:bus:device.function ("0000:3b:00.0").
         total_memory: bytes.
         numa_node: NUMA node, or None where the host does not say (the kernel's -1).
@@ -280,7 +288,12 @@ class SupportedDtypes:
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The machine and interpreter that accelhal runs on. Memory in bytes."""
+    """The machine and interpreter that accelhal runs on. Memory in bytes.
+
+    Attributes:
+        container: the kind of container ("docker"), or None outside of one.
+        kind: what this process runs on: a container, a virtual machine, or bare metal.
+    """
 
     system: str
     kernel: str
@@ -290,6 +303,7 @@ class HostFacts:
     cpu_count: int
     memory_total: int | None
     container: str | None
+    kind: Literal["container", "vm", "bare"]
 
 
 # ---------------------------------------------------------------- findings

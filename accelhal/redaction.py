@@ -6,23 +6,44 @@ import ipaddress
 import os
 import pwd
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-_IMPERSONAL = frozenset({"", "root", "nobody", "localhost", "localhost.localdomain"})
-"""Names that every machine has: they identify nobody, and "root" is a word of many messages."""
+_IMPERSONAL = frozenset(
+    {
+        *("", "localhost", "localhost.localdomain"),
+        # accounts and hosts of many machines and images
+        *("admin", "app", "build", "ci", "debian", "default", "docker", "guest", "host", "node"),
+        *("nobody", "root", "runner", "server", "test", "ubuntu", "user", "users", "worker"),
+        # words of paths and messages
+        *("bin", "boot", "bus", "conda", "cpu", "data", "dev", "devices", "driver", "etc", "gpu"),
+        *("home", "lib", "lib64", "linux", "local", "mnt", "numpy", "opt", "pci", "pip", "proc"),
+        *("python", "run", "sbin", "share", "srv", "sys", "tmp", "torch", "usr", "var", "version"),
+    }
+)
+"""Names that identify nobody; taken out, they would take the report's own words with them."""
 
 _HEX = "[0-9A-Fa-f]"
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 
 _PATTERNS: tuple[tuple[str, str], ...] = (
-    ("done", r"<(?:user|host|login|email|mac|ip|uuid|serial)(?:-\d+)?>"),
+    ("done", r"<(?:user|host|login|email|mac|ip|uuid|serial|secret)(?:-\d+)?>"),
+    (
+        "secret",
+        r"(?i:(?<=token)|(?<=password)|(?<=passwd)|(?<=secret)|(?<=[_-]key)|(?<=apikey))"
+        r"(?:=|[\"']\s*:\s*[\"'])(?P<hidden>[^\s\"',;&<>]+)"
+        # tokens known by how they begin
+        r"|(?<!\w)(?:gh[a-z]_|hf_|AKIA)[0-9A-Za-z]{16,}(?!\w)|(?<!\w)(?:glpat|sk)-[\w-]{20,}",
+    ),
     ("login", r"(?<=://)[^/\s@]+(?=@)"),
     ("email", r"[\w.%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"),
     ("home", ""),  # this user's home, put in by Redactor
-    ("elsehome", r"(?<=/home/)[^/\s:;,'\"<]+|(?<=/Users/)[^/\s:;,'\"<]+"),
+    (
+        "elsehome",
+        r"(?:(?<=/home/)|(?<=/[Uu]sers/))[^/\s:;,'\"<]+|(?<=(?<![\w.~/])~)[a-z_][\w-]*(?=/)",
+    ),
     (
         "uuid",
         rf"(?<!{_HEX}){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}(?!{_HEX})"
@@ -38,13 +59,18 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         "ip6",
         rf"(?<![\w:.])(?:{_HEX}{{0,4}}:){{2,7}}(?:(?:{_OCTET}\.){{3}}{_OCTET}|{_HEX}{{0,4}})(?![\w:])",
     ),
-    # four-part versions look like addresses; a label or a requirement tells them apart
-    ("version", r"(?i:\bversion\W{1,3}|[\w\]](?:[=<>!~]=))\d+(?:\.\d+)+"),
+    # four-part versions look like addresses; a label, a requirement or a kernel's dash tells them
+    (
+        "version",
+        r"(?i:\b(?:version|driver|firmware|kernel|release|toolkit)\W{1,3}|[\w\]](?:[=<>!~]=))"
+        r"\d+(?:\.\d+)+(?:-\d[\w.-]*)?|(?<![\w.])\d+\.\d+\.\d+-\d[\w.-]*",
+    ),
     ("ip", rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d)"),
     ("die", rf"(?<![0-9A-Za-z])(?:{_HEX}{{8}}[ -]){{2,}}{_HEX}{{8}}(?![0-9A-Za-z])"),
     (
         "labelled",
-        r"(?i:\bserial(?:[ _-]?(?:number|num|no))?[\"']?\s*[:=]\s*[\"']?)"
+        r"(?i:(?<![A-Za-z])(?:serial(?:[ _-]?(?:number|num|no\.?))?|s/?n)"
+        r"[\"']?\s*[:=]\s*[\"']?)"
         r"(?P<serial>(?!(?i:n/a|none|null|unknown)\b)[\w-]+)",
     ),
     ("name", ""),  # this machine's user and host names, put in by Redactor
@@ -60,8 +86,13 @@ class PrivateNames:
     homes: tuple[str, ...] = ()
 
 
-def private_names(environ: Mapping[str, str]) -> PrivateNames:
-    """The user, host and home of this process, from the system and from `environ`."""
+def private_names(environ: Mapping[str, str], public: Collection[str] = ()) -> PrivateNames:
+    """The user, host and home of this process, from the system and from `environ`.
+
+    Args:
+        environ: the environment.
+        public: words that the text to share is made of, in lower case; no name of these is private.
+    """
     users = [environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")]
     homes = [environ.get("HOME", "")]
     with suppress(KeyError):  # a container's user need not be in its passwd file
@@ -70,11 +101,12 @@ def private_names(environ: Mapping[str, str]) -> PrivateNames:
         homes.append(account.pw_dir)
     hosts = [os.uname().nodename, environ.get("HOSTNAME", "")]
     hosts += [name.partition(".")[0] for name in hosts]
-    return PrivateNames(_personal(users), _personal(hosts), _personal_homes(homes))
+    shared = _IMPERSONAL | frozenset(public)
+    return PrivateNames(_personal(users, shared), _personal(hosts, shared), _personal_homes(homes))
 
 
-def _personal(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({n for n in names if len(n) > 1 and n.lower() not in _IMPERSONAL}))
+def _personal(names: Iterable[str], shared: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted({n for n in names if len(n) > 1 and n.lower() not in shared}))
 
 
 def _personal_homes(homes: Iterable[str]) -> tuple[str, ...]:
@@ -116,7 +148,15 @@ class Redactor:
     def _field(self, key: str, item: Any) -> Any:
         if key in ("uuid", "serial") and isinstance(item, str):
             return self._numbered(key, item)
-        return self.value(item)
+        return self._version(item) if "version" in key.lower() else self.value(item)
+
+    def _version(self, value: Any) -> Any:
+        """What stands under a key that promises versions: four parts there are no address."""
+        if isinstance(value, Mapping):
+            return {self._key(key): self._version(item) for key, item in value.items()}
+        if isinstance(value, str) and re.fullmatch(r"v?\d+(\.\d+)+", value):
+            return value
+        return self.value(value)
 
     def _replacement(self, match: re.Match[str]) -> str:
         kind, found = match.lastgroup, match[0]
@@ -128,6 +168,8 @@ class Redactor:
             return "<user>"
         if kind == "name":
             return "<user>" if found.lower() in self._users else "<host>"
+        if kind == "secret":
+            return found.removesuffix(match["hidden"] or found) + "<secret>"
         if kind == "labelled":
             return found.removesuffix(match["serial"]) + self._numbered("serial", match["serial"])
         if kind == "ip6":
@@ -147,17 +189,18 @@ class Redactor:
     def _numbered(self, kind: str, detail: str) -> str:
         if re.fullmatch(_PATTERNS[0][1], detail):
             return detail
-        number = self._numbers.setdefault((kind, detail.lower()), len(self._of_kind(kind)) + 1)
+        of_kind = sum(known == kind for known, _ in self._numbers)
+        number = self._numbers.setdefault((kind, detail.lower()), of_kind + 1)
         return f"<{kind}-{number}>"
-
-    def _of_kind(self, kind: str) -> list[str]:
-        return [detail for known, detail in self._numbers if known == kind]
 
 
 def _with_names(names: PrivateNames) -> Iterable[tuple[str, str]]:
     homes = "|".join(map(re.escape, names.homes))
+    # A host's full name goes on with its domain.
+    domain = dict.fromkeys(names.hosts, r"(?:(?:\.[0-9A-Za-z-]+){2,})?")
     words = "|".join(
-        re.escape(word) for word in sorted({*names.users, *names.hosts}, key=len, reverse=True)
+        re.escape(word) + domain.get(word, "")
+        for word in sorted({*names.users, *names.hosts}, key=len, reverse=True)
     )
     bodies = {
         "home": rf"(?<![\w.~-])(?:{homes})(?![\w.@+-])" if homes else "",

@@ -91,6 +91,7 @@ EXTENSIONS: Mapping[str, str] = {
     "sanitizer": "the vendor's memory and race checker",
     "profiler_ranges": "named ranges for the vendor's profiler",
     "occupancy": "occupancy calculator",
+    "conformance": "how the conformance suite makes tensors and faults, what it expects to fail",
     "ray_resource": "resource name under Ray",
     "board_models": "nominal figures of the vendor's boards",
 }

@@ -5,33 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from accelhal.registry import opening
+from accelhal.registry.state import RegistryState, state
 
 ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def fresh_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """No backend opened, registered, downgraded or warned about; no choice in the environment."""
     for variable in ("ACCELHAL_DEVICE", "ACCELHAL_BACKENDS"):
         monkeypatch.delenv(variable, raising=False)
-    state = (opening._opened, opening._downgraded, opening._automatic, opening.registered())
-    saved = [dict(table) for table in state]
-    warned = set(opening._warned)
-    for table in state:
-        table.clear()
-    opening._warned.clear()
-    yield
-    for table, before in zip(state, saved, strict=True):
-        table.clear()
-        table.update(before)
-    opening._warned.clear()
-    opening._warned.update(warned)
+    for table, empty in vars(RegistryState()).items():
+        monkeypatch.setattr(state, table, empty)
 
 
 PluginFolder = Callable[..., Path]
@@ -61,13 +51,19 @@ def install_plugin(tmp_path: Path) -> PluginFolder:
 def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python of a virtual environment with accelhal, its plugins and outside ones, but no torch."""
     venv = tmp_path_factory.mktemp("bare") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=120
+    )
     python = venv / "bin" / "python"
+    find_folder = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    folder = subprocess.check_output([str(python), "-c", find_folder], text=True, timeout=60)
     plugins = [str(path) for path in sorted((ROOT / "plugins").iterdir())]
     outside = [str(path) for path in sorted((ROOT / "tests" / "outside_plugins").iterdir())]
     subprocess.run(
         [
-            *(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            # A pip and a build environment for each of seven distributions would take minutes.
+            *("--target", folder.strip(), "--no-build-isolation"),
             *("-c", str(ROOT / "constraints.txt"), str(ROOT), *plugins, *outside),
         ],
         check=True,

@@ -49,12 +49,13 @@ class HostTree:
             link.symlink_to(f"../../../bus/pci/drivers/{driver}")
         return self
 
-    def package(self, name: str, version: str, **assigned: str | None) -> HostTree:
+    def package(self, name: str, version: str | None = None, **assigned: str | None) -> HostTree:
         folder = self.root / "site-packages" / name
         folder.mkdir(parents=True, exist_ok=True)
-        lines = [f"__version__ = {version!r}"]
-        lines += [f"{key}: str | None = {value!r}" for key, value in assigned.items()]
-        (folder / "version.py").write_text("\n".join(lines) + "\n")
+        if version is not None:
+            lines = [f"__version__ = {version!r}"]
+            lines += [f"{key}: str | None = {value!r}" for key, value in assigned.items()]
+            (folder / "version.py").write_text("\n".join(lines) + "\n")
         self.packages[name] = folder
         return self
 

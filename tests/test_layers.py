@@ -85,6 +85,17 @@ def test_public_names_resolve() -> None:
         _ = accelhal.nope
 
 
+def test_type_checkers_see_the_names_that_are_loaded_lazily() -> None:
+    source = Path(accelhal.__file__).read_text(encoding="utf-8")
+    imported = {
+        alias.asname: node.module
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("accelhal.")
+        for alias in node.names
+    }
+    assert imported == accelhal._HOME
+
+
 def test_the_device_function_survives_importing_its_home() -> None:
     import accelhal.facade
 

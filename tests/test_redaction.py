@@ -8,8 +8,7 @@ import string
 from uuid import UUID
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from accelhal.redaction import PrivateNames, Redactor, private_names
 
@@ -32,6 +31,13 @@ def redact(text: str, names: PrivateNames = NAMES) -> str:
         ("Alice@NODE17", "<user>@<host>"),
         ("malice aforethought", "malice aforethought"),
         ("node17.lab answered", "<host> answered"),
+        ("node17.rack3.corp.example:22", "<host>:22"),
+        ("~bob/x and /nfs/users/bob/x", "~<user>/x and /nfs/users/<user>/x"),
+        ("board_serial: 0123, SN: 4567", "board_serial: <serial-1>, SN: <serial-2>"),
+        ("HF_TOKEN=hf_abc", "HF_TOKEN=<secret>"),
+        ('{"api_key": "abc", "n": 1}', '{"api_key": "<secret>", "n": 1}'),
+        ("https://pypi.example.org/?token=abc&x=1", "https://pypi.example.org/?token=<secret>&x=1"),
+        ("cloned with ghp_0123456789abcdef0123", "cloned with <secret>"),
         ("10.1.2.3:5000 and 10.1.2.3", "<ip-1>:5000 and <ip-1>"),
         ("fe80::1ff:fe23:4567:890a%eth0", "<ip-1>%eth0"),
         ("reach 2001:db8::1: no route", "reach <ip-1>: no route"),
@@ -65,6 +71,10 @@ def test_private_details_become_placeholders(text: str, shared: str) -> None:
         "/root/.cache and /dev/toy0",
         "device 'npu@accelhal-ascend:0'",
         "<uuid-1> of <user> on <host>",
+        "kernel 5.10.0-60.18.0.50.oe2203.aarch64",
+        "although driver 24.1.0.3 is installed",
+        "unexpected token: '}'; max_tokens=512; tokenizer=fast",
+        "torch~=2.4 in ~/venv",
     ],
 )
 def test_what_identifies_nobody_stays(text: str) -> None:
@@ -124,7 +134,7 @@ def test_no_identifier_survives(secret: str, before: str, after: str) -> None:
     SURROUNDINGS,
 )
 def test_neither_user_nor_host_nor_home_survives(user: str, host: str, between: str) -> None:
-    placeholders = "<user> <host> <login> <email> <serial> <uuid> <mac> <ip>"
+    placeholders = "<user> <host> <login> <email> <serial> <uuid> <mac> <ip> <secret>"
     assume(user not in placeholders and host not in placeholders and host.strip("-") == host)
     names = PrivateNames((user,), (host,), (f"/srv/{user}",))
     shared = redact(f"{between}{user}{between or ' '}{host} /srv/{user}/x", names)
@@ -150,3 +160,16 @@ def test_the_names_of_this_process_come_from_the_environment_too() -> None:
     assert "/home/eve" in names.homes
     assert {"box", "box.lab"} <= set(names.hosts)
     assert "root" not in names.users
+
+
+@pytest.mark.parametrize("word", ["dev", "torch", "gpu", "toy"])
+def test_an_account_or_host_named_like_the_reports_own_words_blots_none_out(word: str) -> None:
+    names = private_names({"USER": word, "HOSTNAME": word, "HOME": f"/home/{word}"}, {"toy"})
+    text = "/dev/toy0 is absent; torch 2.13.0; toy: GPU count 0"
+    assert redact(text, names) == text
+    assert redact(f"/home/{word}/x", names) == "~/x"
+
+
+def test_what_stands_under_a_version_is_no_address() -> None:
+    document = {"versions": {"accelhal-toy": "1.0.0.1"}, "version": "9.1.0.70", "peer": "10.0.0.1"}
+    assert Redactor(NAMES).value(document) == document | {"peer": "<ip-1>"}

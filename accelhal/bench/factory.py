@@ -7,14 +7,13 @@ of 1 on every tensor; it is repeated to the batch size.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from accelhal.bench.catalogue import BUILT_IN
 from accelhal.bench.workload import Batch, MakeBatch, Workload, seeded
-from accelhal.errors import UsageError
+from accelhal.errors import UsageError, described, did_you_mean
 
 CONTRACT = "a factory takes no arguments and returns (module, make_batch) or (module, example)"
 
@@ -30,8 +29,7 @@ def check_name(name: str) -> None:
     module, colon, attribute = name.partition(":")
     if colon and all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
         return
-    close = difflib.get_close_matches(name, BUILT_IN, n=1)
-    guess = f"did you mean {close[0]!r}? " if close else ""
+    guess = did_you_mean(name, BUILT_IN)
     raise UsageError(
         f"no model is named {name!r}",
         operation="bench",
@@ -49,14 +47,26 @@ def load_workload(name: str) -> Workload:
     factory = _import_factory(name, BUILT_IN.get(name, name))
     with seeded():
         workload = _workload(name, _call(name, factory))
-        batch = _call(f"{name}: make_batch(1)", workload.make_batch, 1)
+        one, two = (_batch(workload, size) for size in (1, 2))
+    if [tensor.shape for tensor in _tensors(one)] == [tensor.shape for tensor in _tensors(two)]:
+        raise UsageError(
+            f"{name}: make_batch(2) returned no more than make_batch(1)",
+            operation="bench",
+            hint="make_batch(n) makes n samples: throughput is counted in samples",
+        )
+    return workload
+
+
+def _batch(workload: Workload, size: int) -> Batch:
+    what = f"{workload.name}: make_batch({size})"
+    batch: Batch = _call(what, workload.make_batch, size)
     if not _is_batch(batch):
         raise UsageError(
-            f"{name}: make_batch(1) returned {_described(batch)}",
+            f"{what} returned {_described(batch)}",
             operation="bench",
             hint="return a tensor, a list or tuple of tensors, or a mapping of names to tensors",
         )
-    return workload
+    return batch
 
 
 def _call(what: str, function: Callable[..., Any], *args: object) -> Any:
@@ -64,7 +74,7 @@ def _call(what: str, function: Callable[..., Any], *args: object) -> Any:
         return function(*args)
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"{what} raised {type(error).__name__}: {error}", operation="bench", hint=CONTRACT
+            f"{what} raised {described(error)}", operation="bench", hint=CONTRACT
         ) from error
 
 
@@ -76,7 +86,7 @@ def _import_factory(name: str, path: str) -> Callable[[], Any]:
         absent = error.name if isinstance(error, ModuleNotFoundError) else None
         ours = absent is not None and f"{module_name}.".startswith(f"{absent}.")
         raise UsageError(
-            f"{name}: importing {module_name} raised {type(error).__name__}: {error}",
+            f"{name}: importing {module_name} raised {described(error)}",
             operation="bench",
             hint="run from the folder that holds it, or install it" if ours else None,
         ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from pathlib import Path
 
 from accelhal.bench.results import BenchResult
@@ -32,8 +31,15 @@ def check_plot_file(path: Path) -> None:
         raise _bad(path, "it is a folder", "name a file")
     if not path.parent.is_dir():
         raise _bad(path, f"the folder {path.parent} does not exist", f"mkdir -p {path.parent}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise _bad(path, "it is not writable", "choose another folder")
+    existed = path.exists()
+    if existed and not path.is_file():
+        raise _bad(path, "it is no regular file", "name another file")
+    try:
+        path.open("ab").close()  # asking for rights is no answer: root has them where nothing fits
+    except OSError as error:
+        raise _bad(path, error.strerror or str(error), "choose another folder") from error
+    if not existed:
+        path.unlink()
 
 
 def draw(result: BenchResult, path: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from accelhal.bench.clock import Clock, Step
-from accelhal.bench.measure import measure
 from accelhal.bench.memory import PeakMemory
 from accelhal.bench.results import Row, RowStatus
 from accelhal.bench.settings import Settings
+from accelhal.bench.timing import time_steps
 from accelhal.bench.workload import Batch, Workload, call, move, seeded
-from accelhal.errors import AccelhalError, ErrorKind
+from accelhal.errors import ErrorKind, described
 from accelhal.facade import Device
 
 LEARNING_RATE = 1e-3
@@ -54,11 +54,11 @@ def measure_row(bench: Bench, workload: Workload, batch_size: int) -> tuple[Row,
     failure: ErrorKind | None = None
     try:
         row = _measure(bench, workload, batch_size)
-    except Exception as error:  # a model may raise anything; it costs its own row
+    except (Exception, SystemExit) as error:  # a model may raise anything; it costs its own row
         failure = bench.device.classify_error(error)
         full = failure is ErrorKind.OUT_OF_MEMORY
         status = RowStatus.OUT_OF_MEMORY if full else RowStatus.FAILED
-        row = Row(batch_size, status, reason=describe_error(error))
+        row = Row(batch_size, status, reason=described(error))
     # The traceback held the model's tensors; only here is it gone.
     if failure is not None:
         gc.collect()
@@ -73,12 +73,6 @@ def retire(bench: Bench, workload: Workload) -> None:
     _empty_cache(bench.device)
 
 
-def describe_error(error: Exception) -> str:
-    """An error's class and message, without its hint."""
-    text = error.message if isinstance(error, AccelhalError) else str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
 def _measure(bench: Bench, workload: Workload, batch_size: int) -> Row:
     device, settings = bench.device, bench.settings
     with device:
@@ -87,13 +81,12 @@ def _measure(bench: Bench, workload: Workload, batch_size: int) -> Row:
         with seeded():
             batch = move(workload.make_batch(batch_size), device.torch_device)
         if settings.train:
-            timing = measure(
-                _training(module, batch, bench.autocast), bench.clock, settings.seconds
-            )
+            step = _training(module, batch, bench.autocast)
+            timing = time_steps(step, bench.clock, settings.seconds)
         else:
             with torch.inference_mode():
                 step = _inference(module, batch, bench.autocast)
-                timing = measure(step, bench.clock, settings.seconds)
+                timing = time_steps(step, bench.clock, settings.seconds)
         peak, total = bench.memory.read(), bench.memory.total
     return Row(
         batch_size,
@@ -133,8 +126,8 @@ def _training(module: torch.nn.Module, batch: Batch, autocast: Autocast) -> Step
 
 def _first_tensor(output: Any) -> torch.Tensor:
     if isinstance(output, Mapping):
-        return _first_tensor(next(iter(output.values())))
-    if isinstance(output, Sequence):
+        output = tuple(output.values())
+    if isinstance(output, Sequence) and output and not isinstance(output, str):
         return _first_tensor(output[0])
     if not isinstance(output, torch.Tensor):
         raise TypeError(f"the model returned a {type(output).__name__}, which has no gradient")

@@ -13,9 +13,8 @@ from accelhal.bench.memory import PeakMemory
 from accelhal.bench.results import BenchResult, ModelResult, Row, RowStatus
 from accelhal.bench.settings import BATCH_SIZES, SECONDS, Settings
 from accelhal.bench.workload import Workload
-from accelhal.errors import UsageError
-from accelhal.facade import Device
-from accelhal.facade import device as open_device
+from accelhal.errors import UsageError, described
+from accelhal.facade import Device, device as open_device
 
 if TYPE_CHECKING:
     from accelhal.bench.row import Bench
@@ -110,7 +109,7 @@ def _measure_model(
     bench: Bench, workload: Workload, announce: Callable[[int, str, int], None]
 ) -> tuple[tuple[Row, ...], str]:
     """The model's rows, and why the device cannot be used for another model (or nothing)."""
-    from accelhal.bench.row import describe_error, measure_row, retire
+    from accelhal.bench.row import measure_row, retire
 
     rows: list[Row] = []
     skip = spoilt = ""
@@ -129,12 +128,16 @@ def _measure_model(
         try:
             retire(bench, workload)
         except Exception as error:  # the numbers so far are worth more than this model's weights
-            spoilt = f"{workload.name} could not be taken off the device: {describe_error(error)}"
+            spoilt = f"{workload.name} could not be taken off the device: {described(error)}"
     return tuple(rows), spoilt
 
 
 def _parameters(workload: Workload) -> int:
-    return sum(parameter.numel() for parameter in workload.module.parameters())
+    from torch.nn.parameter import is_lazy
+
+    # A lazy module that never ran has parameters without a size.
+    weights = (weight for weight in workload.module.parameters() if not is_lazy(weight))
+    return sum(weight.numel() for weight in weights)
 
 
 def _describe(bench: Bench, models: tuple[ModelResult, ...]) -> BenchResult:

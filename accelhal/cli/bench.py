@@ -14,28 +14,24 @@ import click
 
 import accelhal
 from accelhal import bench as benchmark
-from accelhal.bench import BUILT_IN, QUICK, BenchResult, RowStatus
+from accelhal.bench import BUILT_IN, QUICK, BenchResult
 from accelhal.bench.factory import check_name
 from accelhal.bench.settings import BATCH_SIZES, DTYPES, SECONDS, Settings
 from accelhal.cli.exit_codes import ExitCode
-from accelhal.cli.output import console, print_json
+from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.errors import (
     AccelhalWarning,
     BackendNotFoundError,
     DeviceNotFoundError,
     UsageError,
 )
-from accelhal.registry.opening import DEVICE_VARIABLE
+from accelhal.registry.choosing import DEVICE_VARIABLE
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from accelhal.bench.sweep import Progress
 
 QUICK_SECONDS = 0.3
 """Time for a row under --quick: six rows and the start-up end within 20 s on two cores."""
-
-_STYLES = {RowStatus.OUT_OF_MEMORY: "yellow", RowStatus.FAILED: "red", RowStatus.SKIPPED: "dim"}
 
 
 def _batch_sizes(
@@ -110,27 +106,39 @@ def bench(
     for name in wanted:
         check_name(name)
     Settings(batch_sizes, seconds, dtype, train)
+    folder = _current_folder()
     if plot is not None:
         from accelhal.bench.plot import check_plot_file
 
         check_plot_file(plot)
-    device = _open(device_name)
-    if not set(wanted) <= set(BUILT_IN):
-        sys.path.insert(0, os.getcwd())
-    with _progress_bar(str(device)) as progress:
-        result = benchmark.run(
-            wanted,
-            device,
-            batch_sizes=batch_sizes,
-            seconds=seconds,
-            dtype=dtype,
-            train=train,
-            progress=progress,
-        )
+    with foreign_output():
+        device = _open(device_name)
+        if not set(wanted) <= set(BUILT_IN):
+            sys.path.insert(0, folder)
+        with _progress_bar(str(device)) as progress:
+            result = benchmark.run(
+                wanted,
+                device,
+                batch_sizes=batch_sizes,
+                seconds=seconds,
+                dtype=dtype,
+                train=train,
+                progress=progress,
+            )
     _print(result, as_json)
     if plot is not None and any(model.measured for model in result.models):
         _draw(result, plot)
     return ExitCode.FINE if result.succeeded else ExitCode.FAILURE
+
+
+def _current_folder() -> str:
+    """The folder this process runs in; where it was deleted, a library under torch ends us."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise accelhal.AccelhalError(
+            "the current folder does not exist any more", operation="bench", hint="cd to another"
+        ) from error
 
 
 def _open(name: str | None) -> accelhal.Device:
@@ -194,35 +202,9 @@ def _print(result: BenchResult, as_json: bool) -> None:
     if as_json:
         print_json("bench", result.as_dict())
         return
-    from accelhal.bench.report import heading, legend, reasons
+    from accelhal.cli.bench_view import show_result
 
-    out = console()
-    out.print(heading(result))
-    out.print()
-    out.print(_table(result))
-    for line in reasons(result):
-        out.print(line)
-    out.print()
-    for line in legend(result):
-        out.print(line, style="dim")
-
-
-def _table(result: BenchResult) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from accelhal.bench.report import COLUMNS, cells
-
-    table = Table(
-        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
-    )
-    table.add_column(COLUMNS[0], overflow="fold")
-    for column in COLUMNS[1:]:
-        table.add_column(column, justify="right", no_wrap=True)
-    for model in result.models:
-        for row in model.rows:
-            table.add_row(*cells(model, row), style=_STYLES.get(row.status))
-    return table
+    show_result(console(), result)
 
 
 def _draw(result: BenchResult, path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accelhal.cli.output import console, print_json
+from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.facts import BoardInfo, Probe, ProbeStatus
 from accelhal.host import Host
 from accelhal.management.boards import pci_boards
@@ -34,7 +34,8 @@ def devices(as_json: bool) -> None:
     cannot be used is listed with the reason and the next step; judging it is the doctor's work, so
     the exit code is 0.
     """
-    known = backends()
+    with foreign_output():
+        known = backends()
     boards = pci_boards(known, Host())
     if as_json:
         print_json("devices", _document(known, boards))
@@ -86,7 +87,7 @@ def _backend_document(backend: Backend) -> dict[str, Any]:
         "vendor": backend.vendor,
         "distribution": backend.distribution,
         "version": backend.version,
-        "api_version": ".".join(map(str, backend.spec.api_version)) if backend.spec else None,
+        "api_version": backend.api_version,
         "simulated": backend.spec.simulated if backend.spec else None,
         "status": probe.status.value,
         "count": probe.count,
@@ -114,7 +115,8 @@ def _backend_table(known: list[Backend]) -> Table:
 def _vendor(backend: Backend) -> str:
     if backend.spec is None:
         return _NOTHING
-    return f"{backend.spec.vendor} (simulated)" if backend.spec.simulated else backend.spec.vendor
+    vendor = backend.spec.vendor
+    return f"{vendor} (simulated)" if backend.spec.simulated and vendor != "simulated" else vendor
 
 
 def _device_range(backend: Backend) -> str:

@@ -6,18 +6,19 @@ What only one form of output needs is imported where it is used: start-up is hal
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import click
 
 from accelhal.cli.exit_codes import ExitCode
-from accelhal.cli.output import console, print_json
+from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.doctor.catalogue import CHECKS, select
 from accelhal.doctor.engine import Report, run_checks
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.imports import IMPORT_LIMIT_S
 from accelhal.facts import FindingState
+from accelhal.spi import BackendSpec
 
 
 @click.command()
@@ -59,12 +60,12 @@ def doctor(
     if list_checks:
         _list_checks(as_json)
         return ExitCode.FINE
-    with _progress(deep) as show:
+    with foreign_output(), _progress(deep) as show:
         facts = Facts(import_limit_s=timeout, on_import=show)
         report = run_checks(chosen, facts, deep=deep)
     hidden = as_json if redact is None else redact
     if hidden:
-        report = _redacted(report)
+        report = _redacted(report, facts.specs)
     if as_json:
         from accelhal.doctor.document import report_document
 
@@ -76,11 +77,11 @@ def doctor(
     return _exit_code(report, strict)
 
 
-def _redacted(report: Report) -> Report:
-    from accelhal.doctor.document import redacted
+def _redacted(report: Report, specs: Iterable[BackendSpec]) -> Report:
+    from accelhal.doctor.document import public_words, redacted
     from accelhal.redaction import Redactor, private_names
 
-    return redacted(report, Redactor(private_names(os.environ)))
+    return redacted(report, Redactor(private_names(os.environ, public_words(specs))))
 
 
 def _exit_code(report: Report, strict: bool) -> ExitCode:

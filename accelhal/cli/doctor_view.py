@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from accelhal import __version__
-from accelhal.doctor.engine import Check, Report
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.engine import Check, Cost, Report
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.texts import summary, wording
 from accelhal.facts import Finding, FindingState
 
@@ -21,7 +21,7 @@ _MARKS = {
     FindingState.UNKNOWN: ("?", "?", "magenta"),
     FindingState.WARN: ("!", "!", "yellow"),
     FindingState.FAIL: ("✗", "x", "red"),
-    FindingState.ERROR: ("⚡", "E", "magenta"),
+    FindingState.ERROR: ("↯", "E", "magenta"),
 }
 """State -> mark, mark where the terminal has no Unicode, colour."""
 
@@ -55,7 +55,7 @@ def show_checks(out: Console, checks: Iterable[Check]) -> None:
     table = Table.grid(padding=(0, 2))
     for check in checks:
         reads = f"reads: {'; '.join(check.reads)}"
-        depth = " (with --deep)" if check.cost.value == "child" else ""
+        depth = " (with --deep)" if check.cost is Cost.CHILD else ""
         table.add_row(Text(check.id, "bold"), check.title + depth)
         table.add_row("", Text(reads, "dim"))
     out.print(table)
@@ -68,7 +68,7 @@ def _header(facts: Facts) -> Text:
         f"Python {system.python}",
         f"torch {facts.torch.version}" if facts.torch else "no torch",
         f"{system.system} {kernel} {system.machine}",
-        f"{system.container} container" if system.container else _HOST_KINDS[facts.host_kind],
+        f"{system.container} container" if system.container else _HOST_KINDS[system.kind],
     ]
     return Text.assemble(
         ("accelhal doctor ", "bold"), (__version__, "bold"), ("   " + ", ".join(parts), "dim")
@@ -146,7 +146,8 @@ def _counts(findings: Sequence[Finding]) -> list[str]:
 def _closing(report: Report) -> Text:
     loud = [finding for finding in report.findings if finding.state in _LOUD]
     if not loud:
-        looked = f"  ({len(report.checks)} checks, {report.duration_ms:.0f} ms)"
+        count = len(report.checks)
+        looked = f"  ({count} check{'s' * (count != 1)}, {report.duration_ms:.0f} ms)"
         return Text.assemble(("No issues found", "bold green"), (looked, "dim"))
     groups = sum(any(f.state in _LOUD for f in findings) for _, findings in _by_group(report))
     failed = any(finding.state is FindingState.FAIL for finding in loud)

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from accelhal.cli.output import print_json
+from accelhal.cli.output import foreign_output, print_json
+from accelhal.doctor.document import public_words
 from accelhal.doctor.environment import environment_document
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.redaction import Redactor, private_names
 
 
@@ -23,8 +24,10 @@ def env(as_json: bool) -> None:
     User and host names, home folders, addresses, UUIDs and serials are replaced by placeholders.
     Of the vendors' variables only those that select devices are shown with their values.
     """
-    document = environment_document(Facts())
-    shared = Redactor(private_names(os.environ)).value(document)
+    with foreign_output():
+        facts = Facts()
+        document = environment_document(facts)
+    shared = Redactor(private_names(os.environ, public_words(facts.specs))).value(document)
     if as_json:
         print_json("env", shared)
     else:

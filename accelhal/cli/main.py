@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from accelhal import __version__
-from accelhal.cli.ending import guarded
-from accelhal.cli.exit_codes import ExitCode
+from accelhal.cli.ending import Terminated, guarded
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "bench": LazyCommand(
         "accelhal.cli.bench:bench", "Measure throughput, latency and memory of a model."
+    ),
+    "conformance": LazyCommand(
+        "accelhal.cli.conformance:conformance", "Try every rule of the interface on a backend."
     ),
     "env": LazyCommand("accelhal.cli.env:env", "Print a report to paste into an issue."),
 }
@@ -80,13 +82,12 @@ def cli() -> None:
     """One interface for every AI board, over PyTorch."""
 
 
-def main() -> NoReturn:
-    """Entry point of the `accelhal` script."""
+def main() -> None:
+    """Entry point of the `accelhal` script; ends the process."""
     signal.signal(signal.SIGTERM, _terminated)
     cli.main(prog_name="accelhal")
-    raise SystemExit(ExitCode.FINE)
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
     # An exception, so that child processes are ended and files closed on the way out.
-    raise SystemExit(ExitCode.TERMINATED)
+    raise Terminated

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH = 160
 """Columns where the output is no terminal: wide enough to keep reasons and commands on a line."""
+
+DEFAULT_WIDTH = 80
+"""Columns of a terminal that does not say how many it has."""
+
+MINIMUM_WIDTH = 60
+"""Columns below which tables can no longer be read: a narrower terminal breaks the lines."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -23,11 +32,23 @@ def console(*, stderr: bool = False) -> Console:
     """
     from accelhal.cli.rich_console import CommandConsole
 
-    stream = sys.stderr if stderr else sys.stdout
-    measured = stream.isatty() or "COLUMNS" in os.environ
-    return CommandConsole(
-        stderr=stderr, width=None if measured else PIPED_WIDTH, highlight=False, markup=False
-    )
+    width = _width(sys.stderr if stderr else sys.stdout)
+    return CommandConsole(stderr=stderr, width=width, highlight=False, markup=False)
+
+
+def _width(stream: TextIO) -> int:
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if re.fullmatch("[0-9]{1,4}", columns) else 0
+    if not width and stream.isatty():
+        width = os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    return max(width or PIPED_WIDTH, MINIMUM_WIDTH)
+
+
+@contextmanager
+def foreign_output() -> Iterator[None]:
+    """Send what plugins and models print to standard error: standard output is the command's."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def print_json(command: str, document: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from accelhal.doctor.checks import (
     plugins,
 )
 from accelhal.doctor.engine import Check, Cost
-from accelhal.errors import UsageError
+from accelhal.errors import UsageError, did_you_mean
 
 CHECKS: tuple[Check, ...] = (
     host.PCI,
@@ -38,15 +38,12 @@ def select(ids: Sequence[str], *, deep: bool = False) -> list[Check]:
         UsageError: an id that no check has.
     """
     known = [check.id for check in CHECKS]
-    for unknown in [name for name in ids if name not in known]:
-        import difflib
-
-        guesses = difflib.get_close_matches(unknown, known, n=1)
-        hint = f"did you mean {guesses[0]}? " if guesses else ""
+    unknown = next((name for name in ids if name not in known), None)
+    if unknown is not None:
         raise UsageError(
             f"no check is named {unknown!r}",
             operation="doctor",
-            hint=f"{hint}`accelhal doctor --list-checks` shows them all",
+            hint=f"{did_you_mean(unknown, known)}`accelhal doctor --list-checks` shows them all",
         )
     if ids:
         return [check for check in CHECKS if check.id in ids]

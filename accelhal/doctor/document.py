@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from accelhal import __version__
 from accelhal.doctor.engine import Check, Report
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.texts import wording
 from accelhal.facts import Finding, FindingState
 from accelhal.host import pci
 from accelhal.redaction import Redactor
+from accelhal.spi import BackendSpec
 
 SEVERITY = {
     FindingState.INFO: "info",
@@ -24,7 +27,7 @@ def report_document(report: Report, facts: Facts, *, redacted: bool) -> dict[str
     """The JSON document of a run, without its schema."""
     return {
         "tool": {"name": "accelhal", "version": __version__},
-        "host_kind": facts.host_kind,
+        "host_kind": facts.system.kind,
         "vendors": sorted({pci.vendors()[board.vendor].name for board in facts.boards}),
         "redacted": redacted,
         "summary": {state.value: report.count(state) for state in FindingState},
@@ -64,6 +67,16 @@ def check_document(check: Check) -> dict[str, Any]:
         "cost": check.cost.value,
         "depends_on": list(check.depends_on),
     }
+
+
+def public_words(specs: Iterable[BackendSpec]) -> frozenset[str]:
+    """The words that backends bring into a report: a host of such a name must not blot them out."""
+    names = (
+        word
+        for spec in specs
+        for word in (spec.name, spec.vendor, spec.torch_package or "", spec.distributed_backend)
+    )
+    return frozenset(word for name in names for word in re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def redacted(report: Report, redactor: Redactor) -> Report:

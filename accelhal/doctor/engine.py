@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
+from accelhal.errors import message_of
 from accelhal.facts import Finding, FindingState
 
 
@@ -106,7 +107,7 @@ def _run(check: Check, facts: Facts, deep: bool) -> list[Finding]:
                 check.id,
                 "engine.crashed",
                 FindingState.ERROR,
-                {"error": type(error).__name__, "message": str(error)},
+                {"error": type(error).__name__, "message": message_of(error)},
                 evidence={"raised at": f"{where.filename}:{where.lineno} in {where.name}"},
                 commands=("accelhal env",),
             )

@@ -7,11 +7,12 @@ from importlib import metadata
 from typing import Any
 
 from accelhal import __version__
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
+from accelhal.errors import described
 from accelhal.host import pci
 from accelhal.host.torch_install import AUTOLOAD_VARIABLE
+from accelhal.registry.choosing import DEVICE_VARIABLE
 from accelhal.registry.listing import LIMIT_VARIABLE, Backend
-from accelhal.registry.opening import DEVICE_VARIABLE
 from accelhal.spi import BackendSpec
 
 SHOWN_VARIABLES = (
@@ -38,7 +39,7 @@ def environment_document(facts: Facts) -> dict[str, Any]:
     shown = {*SHOWN_VARIABLES, *_mask_variables(facts.specs)}
     prefixes = _vendor_prefixes(facts.specs)
     return {
-        "host": {**asdict(facts.system), "kind": facts.host_kind},
+        "host": asdict(facts.system),
         "versions": _versions(facts),
         "backends": [_backend(backend) for backend in facts.backends],
         "boards": [
@@ -63,13 +64,15 @@ def _versions(facts: Facts) -> dict[str, str]:
     found = {"accelhal": __version__}
     if facts.torch is not None:
         toolkits = ", ".join(f"{name} {value}" for name, value in facts.torch.build.items())
-        found["torch build"] = f"{facts.torch.version} ({toolkits or 'cpu'})"
+        found["torch built for"] = toolkits or "cpu"
     vendor_packages = (spec.torch_package for spec in facts.specs if spec.torch_package)
     for package in (*_PACKAGES, *vendor_packages):
         try:
-            found[package] = metadata.version(package)
+            found[package] = metadata.version(package) or "unknown"
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
+        except Exception as error:  # damaged metadata: its parser raises what it likes
+            found[package] = f"unreadable: {described(error)}"
     return found
 
 
@@ -79,7 +82,7 @@ def _backend(backend: Backend) -> dict[str, Any]:
         "name": backend.name,
         "distribution": backend.distribution,
         "version": backend.version,
-        "api_version": ".".join(map(str, backend.spec.api_version)) if backend.spec else None,
+        "api_version": backend.api_version,
         "status": probe.status.value,
         "count": probe.count,
         "reason": probe.reason,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from accelhal.device_name import parse_device_name
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.errors import UsageError
 from accelhal.facts import FindingState
 from accelhal.host.device_nodes import find_nodes
 from accelhal.host.pci import PciDevice
+from accelhal.registry.choosing import DEVICE_VARIABLE
 from accelhal.registry.listing import Backend
-from accelhal.registry.opening import DEVICE_VARIABLE
 from accelhal.spi import BackendSpec
 
 

@@ -76,7 +76,7 @@ class _Child:
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-X", "faulthandler", "-c", _CHILD),
-                json.dumps([entry or os.getcwd() for entry in sys.path]),
+                json.dumps([str(entry) for entry in sys.path]),
                 *(str(result), str(limit_s), job.package, *job.device_types),
             ],
             stdin=subprocess.DEVNULL,

@@ -68,6 +68,12 @@ TEXTS: Mapping[str, Text] = {
         "{reason}. Other backends are not affected.",
         "the plugin's module imports without error",
     ),
+    "plugin.damaged": Text(
+        "the metadata of an installed distribution cannot be read: {path}",
+        "{reason}. If it has a plugin, that is not seen; and a plain `import torch` may fail where "
+        "it reads what to load.",
+        "metadata as pip writes it",
+    ),
     "plugin.conflict": Text(
         "{device} is claimed by more than one distribution",
         "{reason}. accelhal does not choose between them.",
@@ -166,6 +172,11 @@ TEXTS: Mapping[str, Text] = {
         "{variable}={value} names no installed backend, so none is left",
         _FROM_DEVICE,
         "some of: {installed}",
+    ),
+    "own.limit_unusable": Text(
+        "{variable}={value} leaves no backend that can be used here",
+        _FROM_DEVICE,
+        "a list that ends in cpu",
     ),
     "own.limit_unknown": Text(
         "{variable}={value} names {unknown}, which no plugin provides",

@@ -50,7 +50,10 @@ class Host:
     def read_text(self, absolute: str) -> str | None:
         """The file's text, or None when it is absent or not readable."""
         try:
-            return self.path(absolute).read_text(encoding="utf-8", errors="replace")
+            # A bus scan reads thousands of files: os.path costs half of what pathlib does.
+            path = os.path.join(self.root, absolute.lstrip("/"))
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read()
         except OSError:
             return None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import pkgutil
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from accelhal.host.host import Host
 
-_DEVICES = "/sys/bus/pci/devices"
+BUS = "/sys/bus/pci/devices"
+"""The kernel's list of the functions on the bus, a folder for each."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class PciDevice:
 @cache
 def vendors() -> dict[str, PciVendor]:
     """The known accelerator vendors, by PCI vendor id."""
-    text = Path(__file__).with_name("pci_vendors.json").read_text("utf-8")
+    text = pkgutil.get_data(__name__, "pci_vendors.json") or b"{}"  # from a zip file too
     return {
         key: PciVendor(key, row["name"], tuple(row["classes"]), row.get("plugin"))
         for key, row in json.loads(text)["vendors"].items()
@@ -64,35 +66,45 @@ def scan(host: Host, vendor_ids: Collection[str] | None = None) -> list[PciDevic
 
     An unreadable one is left out. Servers have hundreds: name the vendors where they are known.
     """
-    paths = host.glob(f"{_DEVICES}/*")
-    return [device for path in paths if (device := _read(host, path, vendor_ids))]
+    return _scan(host, None if vendor_ids is None else dict.fromkeys(vendor_ids))
 
 
 def accelerators(host: Host, vendor_ids: Collection[str] | None = None) -> list[PciDevice]:
     """The functions on the bus that are accelerator boards of a known vendor, or of those named."""
     known = vendors()
     wanted = known.keys() if vendor_ids is None else known.keys() & set(vendor_ids)
-    return [
-        device for device in scan(host, wanted) if device.pci_class in known[device.vendor].classes
-    ]
+    return _scan(host, {vendor_id: known[vendor_id].classes for vendor_id in wanted})
 
 
-def _read(host: Host, path: str, vendor_ids: Collection[str] | None) -> PciDevice | None:
+_Wanted = Mapping[str, Collection[str] | None]
+"""Vendor id -> the classes wanted of it, None for all."""
+
+
+def _scan(host: Host, wanted: _Wanted | None) -> list[PciDevice]:
+    paths = host.glob(f"{BUS}/*")
+    return [device for path in paths if (device := _read(host, path, wanted))]
+
+
+def _read(host: Host, path: str, wanted: _Wanted | None) -> PciDevice | None:
     vendor = _identifier(host.read_text(f"{path}/vendor"))
-    if vendor is None or (vendor_ids is not None and vendor not in vendor_ids):
+    if vendor is None or (wanted is not None and vendor not in wanted):
+        return None
+    number = _hexadecimal(host.read_text(f"{path}/class"))
+    pci_class = None if number is None else f"{number >> 8:04x}"
+    classes = None if wanted is None else wanted[vendor]
+    if pci_class is None or (classes is not None and pci_class not in classes):
         return None
     device = _identifier(host.read_text(f"{path}/device"))
-    pci_class = _hexadecimal(host.read_text(f"{path}/class"))
-    if device is None or pci_class is None:
+    if device is None:
         return None
-    node = (host.read_text(f"{path}/numa_node") or "").strip()
+    node = re.fullmatch(r"\d{1,5}", (host.read_text(f"{path}/numa_node") or "").strip())
     return PciDevice(
         address=path.rsplit("/", 1)[1],
         vendor=vendor,
         device=device,
-        pci_class=f"{pci_class >> 8:04x}",
+        pci_class=pci_class,
         driver=host.link_name(f"{path}/driver"),
-        numa_node=int(node) if node.isdecimal() else None,
+        numa_node=int(node[0]) if node else None,
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from dataclasses import dataclass
+from typing import Literal
 
 from accelhal.facts import HostFacts
 from accelhal.host.host import Host
@@ -25,24 +27,21 @@ def memory_info(host: Host | None = None) -> MemoryInfo | None:
     text = (host or Host()).read_text("/proc/meminfo")
     if text is None:
         return None
-    fields = {
-        name: int(rest.split()[0]) * _KIB
-        for name, _, rest in (line.partition(":") for line in text.splitlines())
-        if name in ("MemAvailable", "MemTotal")
-    }
-    if len(fields) < 2:
+    available = re.search(r"^MemAvailable:\s*(\d+) kB$", text, re.MULTILINE)
+    total = re.search(r"^MemTotal:\s*(\d+) kB$", text, re.MULTILINE)
+    if available is None or total is None:
         return None
-    return MemoryInfo(fields["MemAvailable"], fields["MemTotal"])
+    return MemoryInfo(int(available[1]) * _KIB, int(total[1]) * _KIB)
 
 
 def cpu_model(host: Host | None = None) -> str | None:
-    """The processor's name from /proc/cpuinfo, or what the interpreter knows."""
+    """The processor's name from /proc/cpuinfo, or its architecture where the file has none."""
     text = (host or Host()).read_text("/proc/cpuinfo") or ""
     for line in text.splitlines():
         name, _, value = line.partition(":")
         if name.strip() in ("model name", "Model", "Hardware"):
             return value.strip()
-    return platform.processor() or None
+    return platform.machine() or None  # platform.processor() would start `uname -p`
 
 
 def container_kind(host: Host) -> str | None:
@@ -59,6 +58,18 @@ def container_kind(host: Host) -> str | None:
     return None
 
 
+def host_kind(host: Host) -> Literal["container", "vm", "bare"]:
+    """What this process runs on: a container, a virtual machine, or bare metal."""
+    if container_kind(host):
+        return "container"
+    # x86 processors tell a guest by this flag; elsewhere hypervisors name themselves in DMI.
+    flags = host.read_text("/proc/cpuinfo") or ""
+    product = host.read_text("/sys/class/dmi/id/product_name") or ""
+    hypervisors = ("KVM", "Virtual", "VMware", "HVM domU")
+    virtual = " hypervisor" in flags or any(name in product for name in hypervisors)
+    return "vm" if virtual else "bare"
+
+
 def host_facts(host: Host) -> HostFacts:
     """The machine and interpreter that accelhal runs on."""
     memory = memory_info(host)
@@ -71,4 +82,5 @@ def host_facts(host: Host) -> HostFacts:
         cpu_count=os.cpu_count() or 1,
         memory_total=memory.total if memory else None,
         container=container_kind(host),
+        kind=host_kind(host),
     )

@@ -5,15 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
+from accelhal.host.entry_points import InstalledEntryPoint, read_entry_points
 from accelhal.host.host import Host
+
+MINIMUM_TORCH = "2.4"
+"""The oldest torch whose device modules, events and autocast queries accelhal uses."""
 
 AUTOLOAD_VARIABLE = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 """torch >= 2.5 loads the entry points of group `torch.backends` unless this is not "1"."""
 
 AUTOLOAD_GROUP = "torch.backends"
+
+_TOOLKITS = ("cuda", "hip", "xpu")
+"""Names in torch/version.py that hold a toolkit's version in a build for it, else None."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +39,12 @@ class TorchInstall:
     @property
     def release(self) -> tuple[int, int]:
         """(major, minor); (0, 0) for a version that names none."""
-        numbers = re.match(r"(\d+)\.(\d+)", self.version)
-        return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+        return _release(self.version)
 
     @property
     def public_version(self) -> str:
         """The version without its local part ("2.13.0" of "2.13.0+cpu")."""
         return self.version.partition("+")[0]
-
-
-@dataclass(frozen=True)
-class AutoloadEntry:
-    """A package that torch loads inside `import torch`."""
-
-    name: str
-    value: str
-    distribution: str
 
 
 def read_torch_install(host: Host) -> TorchInstall | None:
@@ -60,9 +56,15 @@ def read_torch_install(host: Host) -> TorchInstall | None:
     version = values.pop("__version__", None)
     if version is None:
         return None
-    toolkits: tuple[str, ...] = ("cuda", "hip", "xpu")
-    build = {name: values[name] for name in toolkits if name in values}
+    build = {name: values[name] for name in _TOOLKITS if name in values}
     return TorchInstall(version, build, path)
+
+
+def too_old(version: str) -> str | None:
+    """Why accelhal refuses a torch of that version, or None where it does not."""
+    if _release(version) >= _release(MINIMUM_TORCH):
+        return None
+    return f"torch {version} is too old: accelhal needs {MINIMUM_TORCH} or newer"
 
 
 def read_package_version(path: Path) -> str | None:
@@ -75,12 +77,14 @@ def autoload_enabled(host: Host) -> bool:
     return host.environ.get(AUTOLOAD_VARIABLE, "1") == "1"
 
 
-def autoload_entries() -> list[AutoloadEntry]:
-    """The packages registered to be loaded inside `import torch`."""
-    return [
-        AutoloadEntry(entry.name, entry.value, entry.dist.name if entry.dist else "unknown")
-        for entry in metadata.entry_points(group=AUTOLOAD_GROUP)
-    ]
+def autoload_entries() -> tuple[InstalledEntryPoint, ...]:
+    """The entry points registered to be loaded inside `import torch`."""
+    return read_entry_points(AUTOLOAD_GROUP).found
+
+
+def _release(version: str) -> tuple[int, int]:
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
 
 
 def _assigned_strings(path: Path) -> dict[str, str]:

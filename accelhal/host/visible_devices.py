@@ -134,7 +134,7 @@ class VisibleDevices:
             rest = entry[found.end() :] if found else ""
             if found is None or (rest and self.remainder is Remainder.REFUSED):
                 return numbers, MaskEntryProblem(raw, self._not_an_integer(entry))
-            number = int(found[0])
+            number = _clamped(found[0])
             if number < 0:
                 return numbers, MaskEntryProblem(raw, MaskProblem.NEGATIVE)
             if number in numbers and not self.ascending:
@@ -190,6 +190,12 @@ def _read_identifiers(
             return entries, MaskEntryProblem(entry, problem if entry else MaskProblem.EMPTY_ENTRY)
         entries.append(entry)
     return entries, None
+
+
+def _clamped(digits: str) -> int:
+    """The integer, cut at 20 digits (strtoul's range); Python itself refuses thousands of them."""
+    sign = "-" if digits.startswith("-") else ""
+    return int(sign + (digits.lstrip("+-0")[:20] or "0"))
 
 
 def _starts(pattern: str, text: str) -> bool:

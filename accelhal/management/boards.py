@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from accelhal.errors import AccelhalError
 from accelhal.facts import BoardInfo, BoardKey, ProbeStatus
 from accelhal.host import Host, pci
 from accelhal.management.planes import open_management
 from accelhal.registry import Backend, backends, is_open
 
 
-def boards(host: Host | None = None) -> list[BoardInfo]:
+def boards() -> list[BoardInfo]:
     """Every accelerator board of the host, whether or not this process may use it.
 
     Simulated boards are listed once their backend is in use.
@@ -19,7 +18,7 @@ def boards(host: Host | None = None) -> list[BoardInfo]:
     for backend in known:
         found += _managed(backend)
     listed = {board.pci for board in found}
-    found += [b for b in pci_boards(known, host or Host()) if b.pci not in listed]
+    found += [b for b in pci_boards(known, Host()) if b.pci not in listed]
     return found
 
 
@@ -60,7 +59,8 @@ def _managed(backend: Backend) -> list[BoardInfo]:
     if spec.simulated and not is_open(spec.name):
         return []
     try:
-        return list(open_management(spec).boards())
-    except AccelhalError:
+        found = open_management(spec).boards()
+        return [board for board in found if isinstance(board, BoardInfo)]
+    except Exception:  # a driver library and its wrapper raise what they like
         # The PCI bus still shows the boards; why the library failed is the doctor's to say.
         return []

@@ -1,13 +1,9 @@
 """Finding, probing, choosing and opening backends."""
 
-from accelhal.registry.listing import Backend
-from accelhal.registry.opening import (
-    OpenBackend,
-    backends,
-    choose,
-    is_open,
-    open_backend,
-    register,
-)
+from accelhal.registry.choosing import choose
+from accelhal.registry.listing import Backend, backends
+from accelhal.registry.opening import is_open, open_backend
+from accelhal.registry.registration import register
+from accelhal.registry.state import OpenBackend
 
 __all__ = ["Backend", "OpenBackend", "backends", "choose", "is_open", "open_backend", "register"]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from accelhal.errors import AccelhalError, BackendConflictError, BackendIncompatibleError
+from accelhal import __version__
+from accelhal.errors import (
+    AccelhalError,
+    BackendConflictError,
+    BackendIncompatibleError,
+    described,
+)
 from accelhal.facts import Probe, ProbeStatus
 from accelhal.host import Host
-from accelhal.registry.plugins import (
-    BUILT_IN,
-    Plugin,
-    conflicting,
-    installed_plugins,
-    load_spec,
-)
+from accelhal.host.entry_points import InstalledEntryPoint, canonical_name
+from accelhal.registry.limited_call import PLUGIN_LIMIT_S, call_within
+from accelhal.registry.plugins import BUILT_IN, installed_plugins, load_spec
+from accelhal.registry.state import state
 from accelhal.runtimes import cpu_spec
 from accelhal.spi import BackendSpec
 
@@ -56,13 +59,10 @@ class Backend:
         """Rank in automatic choice; a plugin that did not load ranks last."""
         return self.spec.priority if self.spec else -1
 
-
-_registered: dict[str, BackendSpec] = {}
-
-
-def registered() -> dict[str, BackendSpec]:
-    """Specs registered by `accelhal.register`, by name; they stand before installed plugins."""
-    return _registered
+    @property
+    def api_version(self) -> str | None:
+        """The interface version it was written for ("1.0"), where the plugin loaded."""
+        return ".".join(map(str, self.spec.api_version)) if self.spec else None
 
 
 def limit(host: Host) -> frozenset[str] | None:
@@ -71,28 +71,40 @@ def limit(host: Host) -> frozenset[str] | None:
     return frozenset(name.strip() for name in text.split(",") if name.strip()) or None
 
 
-def list_backends(host: Host) -> list[Backend]:
-    """Every backend, most preferred first; never raises for a broken one."""
-    claims = _claims()
-    found = [
-        _describe(name, plugins, host)
-        for name, plugins in claims.items()
-        if name not in _registered and name != cpu_spec.SPEC.name
+def backends() -> list[Backend]:
+    """Every backend, most preferred first, each with its Probe; never raises for a broken one.
+
+    A backend that looked available but failed to open shows the failure.
+    """
+    return [
+        replace(backend, probe=state.downgraded.get(backend.name, backend.probe))
+        for backend in list_backends(Host())
     ]
-    found += [_probed(spec, "registered", "", host) for spec in _registered.values()]
-    if cpu_spec.SPEC.name not in _registered:
-        found.append(_built_in(claims.get(cpu_spec.SPEC.name, []), host))
+
+
+def list_backends(host: Host) -> list[Backend]:
+    """Every backend as `host` shows it, most preferred first; never raises for a broken one."""
+    claims, registered = _claims(), state.registered
+    names = {*claims, *registered, cpu_spec.SPEC.name}
+    found = [_describe(name, claims, registered, host) for name in names]
     return sorted(found, key=lambda backend: (-backend.priority, backend.name))
 
 
 def find_backend(name: str, distribution: str | None, host: Host) -> Backend | None:
     """The backend of that name, from that distribution where one is pinned; None when absent."""
+    claims, registered = _claims(), state.registered
     if distribution is None:
-        return next((backend for backend in list_backends(host) if backend.name == name), None)
-    if name == cpu_spec.SPEC.name and distribution == BUILT_IN:
-        return _probed(cpu_spec.SPEC, BUILT_IN, _own_version(), host)
-    plugins = [p for p in _claims().get(name, ()) if p.distribution == distribution]
-    return _describe(name, plugins, host) if plugins else None
+        known = name in claims or name in registered or name == cpu_spec.SPEC.name
+        return _describe(name, claims, registered, host) if known else None
+    if name == cpu_spec.SPEC.name and same_distribution(distribution, BUILT_IN):
+        return _built_in([], host)
+    plugins = [p for p in claims.get(name, ()) if same_distribution(distribution, p.distribution)]
+    return _from_plugins(name, plugins, host) if plugins else None
+
+
+def same_distribution(one: str, other: str) -> bool:
+    """Whether two spellings name one distribution ("accelhal_x" and "Accelhal-X")."""
+    return canonical_name(one) == canonical_name(other)
 
 
 def claimants(name: str) -> list[str]:
@@ -100,32 +112,58 @@ def claimants(name: str) -> list[str]:
     return [plugin.distribution for plugin in _claims().get(name, ())]
 
 
-def _claims() -> dict[str, list[Plugin]]:
+def _claims() -> dict[str, list[InstalledEntryPoint]]:
     plugins = sorted(installed_plugins(), key=lambda plugin: (plugin.name, plugin.distribution))
     return {name: list(group) for name, group in groupby(plugins, lambda plugin: plugin.name)}
 
 
-def _describe(name: str, plugins: list[Plugin], host: Host) -> Backend:
+def _describe(
+    name: str,
+    claims: Mapping[str, list[InstalledEntryPoint]],
+    registered: Mapping[str, BackendSpec],
+    host: Host,
+) -> Backend:
+    """The backend of that name: registered from code, built in, or a plugin's, in that order."""
+    plugins = claims.get(name, [])
+    if name in registered:
+        return _probed(registered[name], "registered", "", host)
+    if name == cpu_spec.SPEC.name:
+        return _built_in(plugins, host)
+    return _from_plugins(name, plugins, host)
+
+
+def _from_plugins(name: str, plugins: list[InstalledEntryPoint], host: Host) -> Backend:
     distribution = ", ".join(plugin.distribution for plugin in plugins)
     version = ", ".join(plugin.version for plugin in plugins)
-    allowed = limit(host)
-    if allowed is not None and name not in allowed:
+    if _is_left_out(name, host):
         return Backend(name, distribution, version, _disabled(name))
-    if len(plugins) > 1:
-        error: AccelhalError = BackendConflictError(
-            f"backend {name!r} is claimed by {conflicting(plugins)}",
-            backend=name,
-            hint=f"uninstall one, or pin it: ACCELHAL_DEVICE={name}@{plugins[0].distribution}:0",
-        )
-        return Backend(name, distribution, version, _refused(error), error=error)
     try:
-        spec = load_spec(plugins[0])
-    except AccelhalError as failure:
-        return Backend(name, distribution, version, _refused(failure), error=failure)
+        spec = _load_only(name, plugins)
+    except AccelhalError as error:
+        return Backend(name, distribution, version, _refused(error), error=error)
     return _probed(spec, distribution, version, host)
 
 
-def _built_in(claims: list[Plugin], host: Host) -> Backend:
+def _load_only(name: str, plugins: list[InstalledEntryPoint]) -> BackendSpec:
+    """The spec of the one plugin that claims the name."""
+    if len({canonical_name(plugin.distribution) for plugin in plugins}) < len(plugins):
+        raise BackendConflictError(
+            f"backend {name!r} is claimed twice by {plugins[0].distribution}: "
+            + " and ".join(plugin.value for plugin in plugins),
+            backend=name,
+            hint=f"reinstall or remove it: pip uninstall {plugins[0].distribution}",
+        )
+    if len(plugins) > 1:
+        claimed = " and ".join(f"{plugin.distribution} {plugin.version}" for plugin in plugins)
+        raise BackendConflictError(
+            f"backend {name!r} is claimed by {claimed}",
+            backend=name,
+            hint=f"uninstall one, or pin it: ACCELHAL_DEVICE={name}@{plugins[0].distribution}:0",
+        )
+    return load_spec(plugins[0])
+
+
+def _built_in(claims: list[InstalledEntryPoint], host: Host) -> Backend:
     """The cpu backend, unless an installed plugin claims its name."""
     spec = cpu_spec.SPEC
     rivals = [plugin.distribution for plugin in claims]
@@ -136,32 +174,50 @@ def _built_in(claims: list[Plugin], host: Host) -> Backend:
             hint=f"uninstall {rivals[0]}, or choose {spec.name}@{BUILT_IN}",
         )
         return Backend(spec.name, ", ".join([BUILT_IN, *rivals]), "", _refused(error), error=error)
-    return _probed(spec, BUILT_IN, _own_version(), host)
+    return _probed(spec, BUILT_IN, __version__, host)
 
 
 def _probed(spec: BackendSpec, distribution: str, version: str, host: Host) -> Backend:
-    allowed = limit(host)
     start = time.perf_counter()
-    if allowed is not None and spec.name not in allowed:
-        probe = _disabled(spec.name)
-    else:
-        probe = _run_probe(spec, host)
+    probe = _disabled(spec.name) if _is_left_out(spec.name, host) else _run_probe(spec, host)
     took = (time.perf_counter() - start) * 1e3
     return Backend(spec.name, distribution, version, probe, spec, probe_ms=took)
 
 
 def _run_probe(spec: BackendSpec, host: Host) -> Probe:
     try:
-        return spec.probe(host)
+        probe = call_within(PLUGIN_LIMIT_S, spec.probe, host)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Probe(
-            ProbeStatus.LIBRARY_BROKEN,
-            None,
-            f"its probe raised {type(error).__name__}: {error}",
-            "report this to the plugin's author: a probe must not raise",
-        )
+        fault = f"its probe raised {described(error)}"
+    else:
+        if _is_probe(probe):
+            return probe
+        fault = f"its probe answered a {type(probe).__name__} that is no Probe of right fields"
+    return Probe(
+        ProbeStatus.LIBRARY_BROKEN,
+        None,
+        fault,
+        f"report this to the plugin's author; {LIMIT_VARIABLE} without {spec.name} leaves it out",
+    )
+
+
+def _is_probe(value: object) -> bool:
+    return (
+        isinstance(value, Probe)
+        and isinstance(value.status, ProbeStatus)
+        and (value.count is None or (isinstance(value.count, int) and value.count >= 0))
+        and isinstance(value.reason, str)
+        and isinstance(value.hint, str)
+        and isinstance(value.evidence, Mapping)
+        and all(isinstance(text, str) for line in value.evidence.items() for text in line)
+    )
+
+
+def _is_left_out(name: str, host: Host) -> bool:
+    allowed = limit(host)
+    return allowed is not None and name not in allowed
 
 
 def _disabled(name: str) -> Probe:
@@ -177,18 +233,3 @@ def _refused(error: AccelhalError) -> Probe:
     incompatible = isinstance(error, (BackendConflictError, BackendIncompatibleError))
     status = ProbeStatus.INCOMPATIBLE if incompatible else ProbeStatus.LIBRARY_BROKEN
     return Probe(status, None, error.message, error.hint or "")
-
-
-def _own_version() -> str:
-    from accelhal import __version__
-
-    return __version__
-
-
-def reasons(backends: Iterable[Backend]) -> list[str]:
-    """One line for each backend that cannot be used: name, status and reason."""
-    return [
-        f"{backend.name}: {backend.probe.reason}"
-        for backend in backends
-        if backend.probe.status is not ProbeStatus.AVAILABLE
-    ]

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
 from importlib import metadata
 
 from stevedore.driver import DriverManager
 
-from accelhal.errors import BackendIncompatibleError, BackendLoadError
-from accelhal.spi import API_VERSION, ENTRY_POINT_GROUP, BackendSpec
+from accelhal.errors import BackendLoadError, described
+from accelhal.host.entry_points import InstalledEntryPoint, read_entry_points
+from accelhal.registry.limited_call import PLUGIN_LIMIT_S, call_within
+from accelhal.registry.spec_check import check_spec
+from accelhal.spi import ENTRY_POINT_GROUP, BackendSpec
 
 BUILT_IN = "accelhal"
 """Distribution name under which the core's own backends are listed."""
 
-
-@dataclass(frozen=True)
-class Plugin:
-    """A distribution's claim to a backend name, not loaded yet."""
-
-    name: str
-    distribution: str
-    version: str
-    entry_point: metadata.EntryPoint
+_VALUE = re.compile(r"[\w.]+\s*:\s*[\w.]+\s*(\[.*\])?")
 
 
-def installed_plugins() -> list[Plugin]:
-    """Every claim in the environment, read fresh: importlib.metadata keeps no stale cache."""
-    return [
-        Plugin(
-            entry.name,
-            entry.dist.name if entry.dist else "unknown",
-            entry.dist.version if entry.dist else "",
-            entry,
-        )
-        for entry in metadata.entry_points(group=ENTRY_POINT_GROUP)
-    ]
+def installed_plugins() -> list[InstalledEntryPoint]:
+    """Every claim to a backend name in the environment, read fresh; none is loaded yet."""
+    return list(read_entry_points(ENTRY_POINT_GROUP).found)
 
 
 class _OnePlugin(DriverManager[BackendSpec]):
@@ -64,56 +50,31 @@ def _raise_load_failure(
     raise error
 
 
-def load_spec(plugin: Plugin) -> BackendSpec:
+def load_spec(plugin: InstalledEntryPoint) -> BackendSpec:
     """Import a plugin's spec.
 
     Raises:
-        BackendLoadError: its module raised anything (OSError, AssertionError, SystemExit…), or
-            what it names is no BackendSpec.
+        BackendLoadError: its module raised anything (OSError, AssertionError, SystemExit…), did not
+            end within PLUGIN_LIMIT_S, or what it names is no BackendSpec.
         BackendIncompatibleError: it was written for another major version of the interface.
     """
-    where = f"{plugin.distribution} {plugin.version} ({plugin.entry_point.value})"
+    where = f"{plugin.distribution} {plugin.version} ({plugin.value})"
     try:
-        spec = _OnePlugin(plugin.entry_point).driver
+        spec = call_within(PLUGIN_LIMIT_S, _load, plugin)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise BackendLoadError(
-            f"backend {plugin.name!r}: {where} raised {type(error).__name__}: {error}",
+            f"backend {plugin.name!r}: {where} raised {described(error)}",
             backend=plugin.name,
             operation="load plugin",
-            hint=f"reinstall or remove it: pip uninstall {plugin.distribution}",
+            hint=f"mend it, or remove it: pip uninstall {plugin.distribution}",
         ) from error
-    if not isinstance(spec, BackendSpec):
-        raise BackendLoadError(
-            f"backend {plugin.name!r}: {where} names a {type(spec).__name__}, not a BackendSpec",
-            backend=plugin.name,
-            operation="load plugin",
-            hint="the entry point must name a module-level accelhal.spi.BackendSpec",
-        )
-    check_spec(spec, plugin.name, where)
-    return spec
+    return check_spec(spec, plugin.name, where)
 
 
-def check_spec(spec: BackendSpec, name: str, where: str) -> None:
-    """Refuse a spec whose name or interface version does not fit."""
-    if spec.name != name:
-        raise BackendLoadError(
-            f"backend {name!r}: the spec of {where} calls itself {spec.name!r}",
-            backend=name,
-            operation="load plugin",
-            hint="the entry point's name must be the spec's name, the torch device type",
-        )
-    if spec.api_version[0] != API_VERSION[0]:
-        theirs, ours = (".".join(map(str, v)) for v in (spec.api_version, API_VERSION))
-        raise BackendIncompatibleError(
-            f"backend {name!r}: {where} was written for interface {theirs}, not {ours}",
-            backend=name,
-            operation="load plugin",
-            hint=f"install an accelhal and a plugin that share interface {API_VERSION[0]}",
-        )
-
-
-def conflicting(plugins: Sequence[Plugin]) -> str:
-    """The claimants of one name, for a message."""
-    return " and ".join(f"{plugin.distribution} {plugin.version}" for plugin in plugins)
+def _load(plugin: InstalledEntryPoint) -> object:
+    entry_point = metadata.EntryPoint(plugin.name, plugin.value, ENTRY_POINT_GROUP)
+    if not _VALUE.fullmatch(plugin.value):
+        raise ValueError(f"{plugin.value!r} is not of the form package.module:attribute")
+    return _OnePlugin(entry_point).driver

@@ -13,33 +13,20 @@ from typing import Any
 
 import torch
 
-from accelhal.errors import ErrorKind, UsageError
+from accelhal.errors import ErrorKind
 from accelhal.facts import DeviceProperties, Location, MemoryStats, SupportedDtypes
 from accelhal.host.system import cpu_model, memory_info
 from accelhal.runtimes.context_stack import ContextStack
+from accelhal.runtimes.dtypes import COMMON_DTYPES, WIDE_DTYPES
 from accelhal.runtimes.error_messages import classify_message
+from accelhal.runtimes.event_errors import foreign_event, unrecorded_event, untimed_event
 from accelhal.spi import Runtime, Support
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # proc_pid_clear_refs(5): reset the peak resident set size, Linux >= 4.0
 
-_STORAGE_DTYPES = frozenset(
-    {
-        torch.bool,
-        torch.uint8,
-        torch.int8,
-        torch.int16,
-        torch.int32,
-        torch.int64,
-        torch.float16,
-        torch.bfloat16,
-        torch.float32,
-        torch.float64,
-        torch.complex64,
-        torch.complex128,
-    }
-)
+_STORAGE_DTYPES = COMMON_DTYPES | WIDE_DTYPES | {torch.bfloat16}
 _COMPUTE_DTYPES = frozenset({torch.float32, torch.float64, torch.bfloat16, torch.float16})
 _AUTOCAST_DTYPES = frozenset({torch.bfloat16, torch.float16})
 
@@ -74,20 +61,14 @@ class CpuEvent:
         """Milliseconds from this event to `end`.
 
         Raises:
-            UsageError: an event was made without enable_timing, or never recorded.
+            UsageError: an event was made without enable_timing, never recorded, or elsewhere.
         """
+        if not isinstance(end, CpuEvent):
+            raise foreign_event(end)
         if not (self.enable_timing and end.enable_timing):
-            raise UsageError(
-                "elapsed_time needs events made with enable_timing=True",
-                operation="elapsed_time",
-                hint="device.Event(enable_timing=True)",
-            )
+            raise untimed_event()
         if self._recorded is None or end._recorded is None:
-            raise UsageError(
-                "elapsed_time needs both events to be recorded",
-                operation="elapsed_time",
-                hint="call event.record() before and after the work",
-            )
+            raise unrecorded_event()
         return (end._recorded - self._recorded) * 1e3
 
 
@@ -233,17 +214,14 @@ class CpuRuntime(Runtime):
         return torch.autocast("cpu", dtype=dtype)
 
     def get_float32_precision(self, index: int) -> str:
-        backends: Any = torch.backends
-        # "none" inherits from the next wider setting; none anywhere is the IEEE default.
-        for setting in (backends.mkldnn.matmul, backends.mkldnn, backends):
-            if setting.fp32_precision != "none":
-                return str(setting.fp32_precision)
-        return "ieee"
+        # torch answers what a setting inherits; "none" anywhere is the IEEE default.
+        found = {str(setting.fp32_precision) for setting in _precision_settings()}
+        return min(found - {"none", "ieee"}, default="ieee")  # "bf16", the coarser, before "tf32"
 
     def set_float32_precision(self, index: int, precision: str) -> None:
-        backends: Any = torch.backends
         try:
-            backends.mkldnn.matmul.fp32_precision = precision
+            for setting in _precision_settings():
+                setting.fp32_precision = precision
         except RuntimeError as error:
             raise ValueError(str(error)) from error
 
@@ -266,6 +244,12 @@ def _capabilities() -> Mapping[str, Support]:
     if hasattr(torch.backends.mkldnn, "matmul"):  # torch >= 2.9
         found["float32_precision"] = Support.NATIVE
     return found
+
+
+def _precision_settings() -> tuple[Any, ...]:
+    """The settings of the products that oneDNN computes, by operator."""
+    mkldnn: Any = torch.backends.mkldnn
+    return mkldnn.matmul, mkldnn.conv, mkldnn.rnn
 
 
 def _status_bytes(field: str) -> int:

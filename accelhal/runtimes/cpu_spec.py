@@ -5,12 +5,14 @@ from __future__ import annotations
 from accelhal.facts import Probe, ProbeStatus
 from accelhal.host import Host
 from accelhal.host.system import cpu_model
+from accelhal.runtimes.torch_loading import INSTALL_TORCH
 from accelhal.spi import API_VERSION, BackendSpec, Runtime
 
 
 def _probe(host: Host) -> Probe:
-    model = cpu_model(host) or "processor"
-    return Probe(ProbeStatus.AVAILABLE, 1, f"always there: {model}")
+    if host.find_package("torch") is None:
+        return Probe(ProbeStatus.NOT_INSTALLED, 1, "torch is not installed", INSTALL_TORCH)
+    return Probe(ProbeStatus.AVAILABLE, 1, cpu_model(host) or "processor")
 
 
 def _open_runtime() -> Runtime:

@@ -16,6 +16,7 @@ from accelhal.errors import (
     ErrorKind,
     UnsupportedError,
     UsageError,
+    message_of,
 )
 
 MessageTable = Sequence[tuple["re.Pattern[str]", ErrorKind]]
@@ -39,6 +40,11 @@ _SHARED: MessageTable = (
     (re.compile(r"Expected all tensors to be on the same device"), ErrorKind.USAGE),
     # elapsed_time of an event that is untimed or not recorded yet; one vendor says "notifiers".
     (re.compile(r"^Both (events|notifiers) must be"), ErrorKind.USAGE),
+    # set_rng_state of another size, or of another generator
+    (
+        re.compile(r"^(RNG state|Invalid mt19937 state|Expected a \w+GeneratorImplState)"),
+        ErrorKind.USAGE,
+    ),
 )
 
 
@@ -53,7 +59,7 @@ def classify_message(error: BaseException, vendor_table: MessageTable = ()) -> E
         return ErrorKind.UNSUPPORTED
     if not isinstance(error, (RuntimeError, ValueError)):
         return ErrorKind.UNKNOWN
-    message = str(error)
+    message = message_of(error)
     for table in (vendor_table, _SHARED):
         for pattern, kind in table:
             if pattern.search(message):

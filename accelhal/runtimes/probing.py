@@ -10,20 +10,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accelhal.facts import Probe, ProbeStatus
+from accelhal.facts import DEFECTS, Probe, ProbeStatus
 from accelhal.host import Host, pci
 from accelhal.host.device_nodes import NodeState, find_nodes
 from accelhal.host.library_search import find_library
 from accelhal.host.system import container_kind
-from accelhal.host.torch_install import TorchInstall, read_package_version, read_torch_install
+from accelhal.host.torch_install import (
+    TorchInstall,
+    read_package_version,
+    read_torch_install,
+    too_old,
+)
 from accelhal.host.visible_devices import active_mask, explain
-from accelhal.runtimes.torch_loading import MINIMUM_TORCH
 from accelhal.runtimes.vendor_stack import Fault, RequiredLibrary, VendorStack
-
-_PCI = "/sys/bus/pci/devices"
-
-_UNUSABLE_ANYWHERE = frozenset({ProbeStatus.LIBRARY_BROKEN, ProbeStatus.INCOMPATIBLE})
-"""Faults of an installed vendor package that matter without a board: `import torch` meets them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def probe_stack(host: Host, stack: VendorStack) -> Probe:
     elif (
         software.package_installed
         and software.fault is not None
-        and software.fault.status in _UNUSABLE_ANYWHERE
+        and software.fault.status in DEFECTS
     ):
         fault = software.fault
     else:
@@ -70,9 +69,9 @@ def probe_stack(host: Host, stack: VendorStack) -> Probe:
 
 def _look_at_boards(host: Host, stack: VendorStack, evidence: dict[str, str]) -> _Boards:
     on_bus = pci.accelerators(host, {stack.pci_vendor_id})
-    evidence[_PCI] = ", ".join(
+    evidence[pci.BUS] = ", ".join(
         f"{board.address} ({board.driver or 'no driver'})" for board in on_bus
-    ) or (f"no {stack.vendor} board" if host.exists(_PCI) else "not there")
+    ) or (f"no {stack.vendor} board" if host.exists(pci.BUS) else "not there")
     nodes = {pattern: find_nodes(host, pattern) for pattern in stack.device_nodes}
     evidence.update({pattern.pattern: _describe(found) for pattern, found in nodes.items()})
     other = stack.other_boards(host)
@@ -172,6 +171,7 @@ def _look_at_software(
         version = read_package_version(folder) if folder else None
         evidence[package] = f"{version or 'unknown version'} in {folder}" if folder else "absent"
     installed = folder is not None
+    fault: Fault | None
     if torch is None:
         fault = Fault(ProbeStatus.NOT_INSTALLED, "torch is not installed", stack.next_steps.torch)
         return _Software(installed, fault)
@@ -180,14 +180,16 @@ def _look_at_software(
         hint = stack.next_steps.package.format(release=release)
         reason = f"{package} is not installed beside torch {torch.version}"
         return _Software(False, Fault(ProbeStatus.NOT_INSTALLED, reason, hint))
-    if torch.release < MINIMUM_TORCH:
-        return _Software(installed, _too_old(torch, stack))
-    fault_or_none = stack.find_fault(host, torch)
-    if fault_or_none is not None or stack.library is None or not (board_seen or installed):
-        return _Software(installed, fault_or_none)
+    old = too_old(torch.version)
+    if old is not None:
+        fault = Fault(ProbeStatus.INCOMPATIBLE, old, stack.next_steps.torch)
+    else:
+        fault = stack.find_fault(host, torch)
+    if fault is not None or stack.library is None or not (board_seen or installed):
+        return _Software(installed, fault)
     folders = [f"{folder}/lib", str(folder)] if folder else []
-    fault_or_none, hint = _look_for_library(host, stack, stack.library, folders, evidence)
-    return _Software(installed, fault_or_none, hint)
+    fault, hint = _look_for_library(host, stack, stack.library, folders, evidence)
+    return _Software(installed, fault, hint)
 
 
 def _describe_torch(torch: TorchInstall | None) -> str:
@@ -195,15 +197,6 @@ def _describe_torch(torch: TorchInstall | None) -> str:
         return "absent"
     build = ", ".join(f"{name} {version}" for name, version in torch.build.items())
     return f"{torch.version} ({build or 'cpu build'}) in {torch.path}"
-
-
-def _too_old(torch: TorchInstall, stack: VendorStack) -> Fault:
-    wanted = ".".join(map(str, MINIMUM_TORCH))
-    return Fault(
-        ProbeStatus.INCOMPATIBLE,
-        f"torch {torch.version} is too old: accelhal needs {wanted} or newer",
-        stack.next_steps.torch,
-    )
 
 
 def _look_for_library(

@@ -10,17 +10,25 @@ from dataclasses import dataclass
 from importlib import metadata
 from types import ModuleType
 
-from accelhal.errors import BackendIncompatibleError, BackendLoadError
+from accelhal.errors import (
+    BackendIncompatibleError,
+    BackendLoadError,
+    described,
+    message_of,
+)
 from accelhal.host import Host
 from accelhal.host.torch_install import (
     AUTOLOAD_GROUP,
     AUTOLOAD_VARIABLE,
+    MINIMUM_TORCH,
     autoload_enabled,
+    autoload_entries,
+    too_old,
 )
-from accelhal.runtimes.vendor_import import import_guard
+from accelhal.runtimes.vendor_import import autoload_variable_kept, import_guard
 
-MINIMUM_TORCH = (2, 4)
-"""The oldest torch whose device modules, events and autocast queries accelhal uses."""
+INSTALL_TORCH = "pip install 'accelhal[torch]' (or your vendor's torch)"
+"""The next step where there is no torch."""
 
 
 @dataclass(frozen=True)
@@ -49,34 +57,46 @@ def load_torch(broken_packages: Collection[str] = ()) -> tuple[AutoloadFailure, 
         BackendIncompatibleError: torch is older than MINIMUM_TORCH.
     """
     if "torch" in sys.modules:
-        _check_version(sys.modules["torch"])
+        _check_version(_import_torch())  # waits where another thread is importing it
         return ()
     wanted = autoload_enabled(Host())
     _import_without_autoload()
     return _load_vendor_packages(broken_packages) if wanted else ()
 
 
+def privateuse1_owner() -> str | None:
+    """The device type that holds torch's one place for out-of-tree devices.
+
+    None where the place is free, and as long as torch is not loaded.
+    """
+    torch = sys.modules.get("torch")
+    owner = getattr(getattr(torch, "_C", None), "_get_privateuse1_backend_name", None)
+    if owner is None:
+        return None
+    name: str = owner()
+    return None if name == "privateuseone" else name
+
+
 def _import_without_autoload() -> None:
-    before = os.environ.get(AUTOLOAD_VARIABLE)
-    os.environ[AUTOLOAD_VARIABLE] = "0"
+    with autoload_variable_kept():
+        os.environ[AUTOLOAD_VARIABLE] = "0"
+        torch = _import_torch()
+    _check_version(torch)
+
+
+def _import_torch() -> ModuleType:
     try:
-        torch = importlib.import_module("torch")
+        return importlib.import_module("torch")
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise _broken_torch(error) from error
         raise BackendLoadError(
             "torch is not installed in this Python",
             operation="import torch",
-            hint="pip install 'accelhal[torch]' (or your vendor's torch)",
+            hint=INSTALL_TORCH,
         ) from error
     except Exception as error:
         raise _broken_torch(error) from error
-    finally:
-        if before is None:
-            os.environ.pop(AUTOLOAD_VARIABLE, None)
-        else:
-            os.environ[AUTOLOAD_VARIABLE] = before
-    _check_version(torch)
 
 
 def _broken_torch(error: Exception) -> BackendLoadError:
@@ -87,32 +107,36 @@ def _broken_torch(error: Exception) -> BackendLoadError:
         )
     else:
         hint = "reinstall torch; `accelhal doctor --deep` shows which library is missing"
-    return BackendLoadError(f"torch does not load: {error}", operation="import torch", hint=hint)
+    return BackendLoadError(
+        f"torch does not load: {message_of(error)}", operation="import torch", hint=hint
+    )
 
 
 def _check_version(torch: ModuleType) -> None:
-    version = str(getattr(torch, "__version__", "0.0"))
-    release = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
-    if release < MINIMUM_TORCH:
-        wanted = ".".join(map(str, MINIMUM_TORCH))
-        raise BackendIncompatibleError(
-            f"torch {version} is too old: accelhal needs {wanted} or newer",
-            hint=f"pip install 'torch>={wanted}'",
+    version = getattr(torch, "__version__", None)
+    if version is None:
+        place = getattr(torch, "__file__", None) or list(getattr(torch, "__path__", ()))
+        raise BackendLoadError(
+            f"what is imported as torch has no version ({place})",
+            operation="import torch",
+            hint="another file named torch stands before it, or its import has not ended yet",
         )
+    reason = too_old(str(version))
+    if reason is not None:
+        raise BackendIncompatibleError(reason, hint=f"pip install 'torch>={MINIMUM_TORCH}'")
 
 
 def _load_vendor_packages(broken: Collection[str]) -> tuple[AutoloadFailure, ...]:
     failures = []
-    for entry in metadata.entry_points(group=AUTOLOAD_GROUP):
-        package = entry.value.partition(":")[0].partition(".")[0]
-        if package in broken:
-            failures.append(AutoloadFailure(package, "its probe found it broken"))
+    for entry in autoload_entries():
+        if entry.package in broken:
+            failures.append(AutoloadFailure(entry.package, "its probe found it broken"))
             continue
         try:
             with import_guard():
-                entry.load()()
+                metadata.EntryPoint(entry.name, entry.value, AUTOLOAD_GROUP).load()()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # vendor packages raise OSError, SystemExit, AssertionError
-            failures.append(AutoloadFailure(package, f"{type(error).__name__}: {error}"))
+            failures.append(AutoloadFailure(entry.package, described(error)))
     return tuple(failures)

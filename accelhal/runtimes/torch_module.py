@@ -13,6 +13,7 @@ import torch
 
 from accelhal.errors import ErrorKind
 from accelhal.facts import BoardKey, DeviceProperties, Location, MemoryStats, SupportedDtypes
+from accelhal.runtimes.dtypes import COMMON_DTYPES
 from accelhal.runtimes.error_messages import classify_message
 from accelhal.runtimes.vendor_import import device_module
 from accelhal.spi import Runtime, Support
@@ -46,19 +47,6 @@ _STAT_KEYS: Mapping[str, str] = {
     "ooms": "num_ooms",
 }
 """MemoryStats field -> key of `torch.<type>.memory_stats`."""
-
-_STORAGE_DTYPES = frozenset(
-    {
-        torch.bool,
-        torch.uint8,
-        torch.int8,
-        torch.int16,
-        torch.int32,
-        torch.int64,
-        torch.float16,
-        torch.float32,
-    }
-)
 
 
 class TorchModuleRuntime(Runtime):
@@ -134,7 +122,7 @@ class TorchModuleRuntime(Runtime):
         listed = getattr(self.module, "get_amp_supported_dtype", None)
         autocast = set(listed()) if listed else {torch.float16, torch.bfloat16}
         return SupportedDtypes(
-            storage=_STORAGE_DTYPES | compute,
+            storage=COMMON_DTYPES | compute,
             compute=frozenset(compute),
             autocast=frozenset(autocast & compute),
         )

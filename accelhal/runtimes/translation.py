@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from accelhal.errors import (
     AccelhalError,
@@ -14,7 +15,9 @@ from accelhal.errors import (
     ErrorKind,
     UnsupportedError,
     UsageError,
+    message_of,
 )
+from accelhal.spi import Runtime
 
 _ERROR_CLASS: dict[ErrorKind, type[AccelhalError]] = {
     ErrorKind.DEVICE_LOST: DeviceLostError,
@@ -38,6 +41,38 @@ _HINT: dict[ErrorKind, str] = {
 }
 
 
+def call_runtime(runtime: Runtime, backend: str, operation: str, *args: object) -> Any:
+    """Call a Runtime method that belongs to no one device; known errors become typed."""
+    try:
+        return getattr(runtime, operation)(*args)
+    except Exception as error:
+        known = translated(error, runtime, backend=backend, device=backend, operation=operation)
+        if known is None or known is error:
+            raise
+        raise known from error
+
+
+def translated(
+    error: Exception, runtime: Runtime, *, backend: str, device: str, operation: str
+) -> AccelhalError | None:
+    """What the facade raises for a runtime's error: None where the error is left as it is."""
+    if isinstance(error, AccelhalError):
+        error.backend = error.backend or backend
+        error.device = error.device or device
+        return error
+    kind = kind_of(error, runtime)
+    return typed_error(kind, error, backend=backend, device=device, operation=operation)
+
+
+def kind_of(error: BaseException, runtime: Runtime) -> ErrorKind:
+    """The runtime's word on an error; UNKNOWN where finding it fails, so that no error is lost."""
+    try:
+        kind = runtime.classify_error(error)
+    except Exception:
+        return ErrorKind.UNKNOWN
+    return kind if isinstance(kind, ErrorKind) else ErrorKind.UNKNOWN
+
+
 def typed_error(
     kind: ErrorKind, cause: BaseException, *, backend: str, device: str, operation: str
 ) -> AccelhalError | None:
@@ -49,7 +84,7 @@ def typed_error(
     else:
         return None
     return error_class(
-        f"{device}: {operation} failed: {cause}",
+        f"{device}: {operation} failed: {message_of(cause)}",
         backend=backend,
         device=device,
         operation=operation,

@@ -14,21 +14,27 @@ from accelhal.host.torch_install import AUTOLOAD_VARIABLE
 
 
 @contextlib.contextmanager
+def autoload_variable_kept() -> Iterator[None]:
+    """Put the autoload variable back as it was, whatever happens inside."""
+    before = os.environ.get(AUTOLOAD_VARIABLE)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(AUTOLOAD_VARIABLE, None)
+        else:
+            os.environ[AUTOLOAD_VARIABLE] = before
+
+
+@contextlib.contextmanager
 def import_guard() -> Iterator[None]:
     """Keep the autoload variable and the standard output as they are.
 
     Vendor packages set or drop TORCH_DEVICE_BACKEND_AUTOLOAD while they import, and leave it so
     when they fail; some print warnings to stdout, where a program's own output belongs.
     """
-    before = os.environ.get(AUTOLOAD_VARIABLE)
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        if before is None:
-            os.environ.pop(AUTOLOAD_VARIABLE, None)
-        else:
-            os.environ[AUTOLOAD_VARIABLE] = before
+    with autoload_variable_kept(), contextlib.redirect_stdout(sys.stderr):
+        yield
 
 
 def device_module(device_type: str, package: str | None = None) -> ModuleType:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import torch
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.bench import Workload
-from accelhal.facts import Probe, ProbeStatus
 from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, BackendSpec, Support
+from accelhal.spi import Support
 
 WIDTH = 4
 
@@ -82,14 +82,5 @@ class BoardRuntime(CpuRuntime):
 @pytest.fixture
 def board(fresh_registry: None) -> accelhal.Device:
     """A simulated board that times and counts by itself."""
-    spec = BackendSpec(
-        name="toy",
-        vendor="toys",
-        api_version=API_VERSION,
-        priority=1,
-        probe=lambda host: Probe(ProbeStatus.AVAILABLE, 1, "a toy"),
-        open_runtime=BoardRuntime,
-        simulated=True,
-    )
-    accelhal.register(spec)
+    accelhal.register(fake_spec("toy", BoardRuntime, simulated=True))
     return accelhal.device("toy")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.cli.exit_codes import ExitCode
 from accelhal.cli.main import cli
-from accelhal.facts import Probe, ProbeStatus
+from accelhal.facts import ProbeStatus
 from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, BackendSpec
 
 FAST = ("--device", "cpu", "--model", "mlp", "--batch-sizes", "1,2", "--seconds", "0.01")
 
@@ -90,17 +90,7 @@ def test_a_model_of_the_current_folder_is_found() -> None:
 
 
 def test_a_simulated_board_is_marked() -> None:
-    accelhal.register(
-        BackendSpec(
-            name="toy",
-            vendor="toys",
-            api_version=API_VERSION,
-            priority=1,
-            probe=lambda host: Probe(ProbeStatus.AVAILABLE, 1, "a toy"),
-            open_runtime=CpuRuntime,
-            simulated=True,
-        )
-    )
+    accelhal.register(fake_spec("toy", simulated=True))
     named = ("--device", "toy", *FAST[2:])
     assert "simulated" in bench(*named).stdout
     assert json.loads(bench(*named, "--json").stdout)["simulated"] is True
@@ -158,19 +148,10 @@ def test_a_device_that_the_environment_names_wrongly_is_usage_too(
 
 
 def test_a_board_that_is_away_could_not_be_measured() -> None:
-    accelhal.register(
-        BackendSpec(
-            name="away",
-            vendor="toys",
-            api_version=API_VERSION,
-            priority=1,
-            probe=lambda host: Probe(ProbeStatus.NO_HARDWARE, 0, "no board on the bus"),
-            open_runtime=Empty,
-        )
-    )
+    accelhal.register(fake_spec("away", Empty, status=ProbeStatus.NO_HARDWARE, count=0))
     result = bench("--device", "away", *FAST[2:])
     assert result.exit_code == ExitCode.COULD_NOT_RUN
-    assert "no board on the bus" in result.stderr
+    assert "away is no_hardware" in result.stderr
 
 
 class Empty(CpuRuntime):

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from accelhal.cli.main import cli
 from accelhal.doctor.catalogue import CHECKS
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.facts import Finding
 
 PLUGINS = ("plugin.load", "backend.probe")

@@ -15,7 +15,7 @@ from accelhal.spi import BackendSpec
 
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeHost:
-    return FakeHost(tmp_path / "host")
+    return FakeHost(tmp_path)
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_a_board_whose_plugin_is_not_installed_names_it(
     fake: FakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accelhal.registry.listing.installed_plugins", list)
-    fake.board("0000:3b:00.0", vendor="10de", pci_class="0x030200")
+    fake.pci("0000:3b:00.0", "10de", "0302")
     finding = only(fake, "host.pci", None)
     assert (finding.code, finding.state) == ("pci.no_plugin", WARN)
     assert finding.commands == ("pip install accelhal-cuda",)
@@ -115,7 +115,7 @@ def test_boards_without_nodes_fail(
     install(toy_spec(answering(ProbeStatus.NO_DRIVER)))
     fake.toys(2, nodes=0)
     if marker:
-        fake.write(marker)
+        fake.file(marker)
     finding = only(fake, "driver.nodes")
     assert (finding.code, finding.state) == (code, FAIL)
     assert finding.commands == ("take the next step",), "the plugin knows the vendor's commands"
@@ -159,7 +159,7 @@ def test_nodes_for_some_boards_are_a_choice_in_a_container(
     install(toy_spec())
     fake.toys(8, nodes=2)
     if marker:
-        fake.write(marker)
+        fake.file(marker)
     finding = only(fake, "driver.nodes")
     assert (finding.code, finding.state) == ("nodes.fewer", state)
 

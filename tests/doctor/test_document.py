@@ -68,4 +68,4 @@ def test_private_details_do_not_leave_in_any_field(
     assert UUID not in text
     assert str(fake.root) not in text
     assert "GPU-<uuid-1>" in text
-    assert "~/site/torch/version.py" in text
+    assert "~/site-packages/torch/version.py" in text

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from doctor.toys import FakeHost
 
 from accelhal.doctor.engine import Check, Cost, Report, run_checks
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.texts import wording
 from accelhal.facts import Finding, FindingState
 
@@ -51,7 +51,7 @@ def test_a_run_in_which_every_check_crashed_did_not_finish(fake: FakeHost) -> No
 def test_facts_are_gathered_once(fake: FakeHost) -> None:
     facts = fake.facts
     assert facts.boards is facts.boards
-    fake.board("0000:01:00.0")
+    fake.toys(1)
     assert facts.boards == ()
 
 

@@ -31,7 +31,7 @@ def test_variables_are_shown_by_an_allow_list(
 def test_boards_name_their_backend(fake: FakeHost, install: Callable[[BackendSpec], None]) -> None:
     install(toy_spec())
     fake.toys(1)
-    fake.board("0000:40:00.0", vendor="1de0")
+    fake.pci("0000:40:00.0", "1de0", "1200")
     boards = environment_document(fake.facts)["boards"]
     assert [board["backend"] for board in boards] == ["toy", None]
     assert boards[0]["numa_node"] == 1

@@ -9,7 +9,7 @@ from doctor.toys import FakeHost, answering, toy_spec
 
 from accelhal.doctor.catalogue import select
 from accelhal.doctor.engine import run_checks
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.imports import ImportJob, ImportOutcome, ImportReport
 from accelhal.doctor.texts import wording
 from accelhal.facts import Finding, FindingState, Probe, ProbeStatus

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
-from accelhal.doctor.gather import Facts
+from host_tree import HostTree
+
+from accelhal.doctor.facts import Facts
 from accelhal.facts import Finding, FindingState, Probe, ProbeStatus
 from accelhal.host import Host
 from accelhal.host.device_nodes import DeviceNodes
@@ -16,45 +17,15 @@ TOY_VENDOR = "1e60"  # a vendor that pci_vendors.json knows and no plugin drives
 TOY_VARIABLE = "TOY_VISIBLE_DEVICES"
 
 
-class FakeHost:
-    """A tree of files and an environment."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.environ: dict[str, str] = {}
-        self.packages: dict[str, Path] = {}
-        (root / "sys/bus/pci/devices").mkdir(parents=True)
-
-    def write(self, path: str, text: str = "") -> Path:
-        where = self.root / path.lstrip("/")
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(text)
-        return where
-
-    def board(self, address: str, vendor: str = TOY_VENDOR, pci_class: str = "0x120000") -> None:
-        folder = f"/sys/bus/pci/devices/{address}"
-        self.write(f"{folder}/vendor", f"0x{vendor}\n")
-        self.write(f"{folder}/device", "0x1234\n")
-        self.write(f"{folder}/class", f"{pci_class}\n")
-        self.write(f"{folder}/numa_node", "1\n")
+class FakeHost(HostTree):
+    """A tree of files in which boards of the toy's vendor may stand."""
 
     def toys(self, count: int, nodes: int | None = None) -> None:
-        """Boards of the toy's vendor, and the nodes that its driver made."""
+        """Boards, and the nodes that their driver made: one for each unless told otherwise."""
         for index in range(count):
-            self.board(f"0000:{index:02x}:00.0")
+            self.pci(f"0000:{index:02x}:00.0", TOY_VENDOR, "1200", numa_node=1)
         for index in range(count if nodes is None else nodes):
-            self.write(f"/dev/toy{index}")
-
-    def package(self, name: str, version: str | None = None) -> None:
-        folder = self.root / "site" / name
-        folder.mkdir(parents=True)
-        if version is not None:
-            (folder / "version.py").write_text(f"__version__ = {version!r}\n")
-        self.packages[name] = folder
-
-    @property
-    def host(self) -> Host:
-        return Host(self.root, self.environ, self.packages.get)
+            self.file(f"/dev/toy{index}")
 
     @property
     def facts(self) -> Facts:

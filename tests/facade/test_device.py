@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from fake_spec import fake_spec
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import accelhal
 from accelhal.errors import (
@@ -32,13 +32,11 @@ from accelhal.facts import (
     HealthReport,
     HealthStatus,
     Location,
-    Probe,
-    ProbeStatus,
     Telemetry,
 )
 from accelhal.registry import OpenBackend
 from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, CAPABILITIES, BackendSpec, Management, Support
+from accelhal.spi import CAPABILITIES, Management, Support
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -46,6 +44,9 @@ pytestmark = pytest.mark.usefixtures("fresh_registry")
 @dataclass(eq=False)
 class FakeStream:
     device: torch.device
+
+    def wait_event(self, event: object) -> None:
+        """Nothing is pending."""
 
 
 class ManyRuntime(CpuRuntime):
@@ -98,14 +99,7 @@ class ManyRuntime(CpuRuntime):
         return super().classify_error(error)
 
 
-SPEC = BackendSpec(
-    name="many",
-    vendor="Many Works",
-    api_version=API_VERSION,
-    priority=1,
-    probe=lambda host: Probe(ProbeStatus.AVAILABLE, 4, "four"),
-    open_runtime=ManyRuntime,
-)
+SPEC = fake_spec("many", ManyRuntime, count=4)
 
 
 @pytest.fixture
@@ -134,25 +128,26 @@ def test_the_former_device_returns_after_an_exception(runtime: ManyRuntime) -> N
     assert runtime.current_device() == 0
 
 
-@given(st.recursive(st.integers(0, 3), lambda inner: st.lists(inner, max_size=3), max_leaves=8))
-def test_any_nesting_restores(tree: object) -> None:
-    with accelhal.register(SPEC, override=True):
-        devices = accelhal.devices("many")
-        runtime: ManyRuntime = devices[0]._runtime  # type: ignore[assignment]
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example restores it
+@given(
+    tree=st.recursive(st.integers(0, 3), lambda inner: st.lists(inner, max_size=3), max_leaves=8)
+)
+def test_any_nesting_restores(runtime: ManyRuntime, tree: object) -> None:
+    devices = accelhal.devices("many")
 
-        def walk(node: object) -> None:
-            before = runtime.current_device()
-            if isinstance(node, int):
-                with devices[node]:
-                    assert runtime.current_device() == node
-            else:
-                assert isinstance(node, list)
-                with devices[len(node) % 4]:
-                    for child in node:
-                        walk(child)
-            assert runtime.current_device() == before
+    def walk(node: object) -> None:
+        before = runtime.current_device()
+        if isinstance(node, int):
+            with devices[node]:
+                assert runtime.current_device() == node
+        else:
+            assert isinstance(node, list)
+            with devices[len(node) % 4]:
+                for child in node:
+                    walk(child)
+        assert runtime.current_device() == before
 
-        walk(tree)
+    walk(tree)
 
 
 def test_one_device_and_one_stream_shared_by_threads(runtime: ManyRuntime) -> None:
@@ -514,6 +509,7 @@ def test_a_driver_library_that_does_not_open_is_a_reason_not_an_exception() -> N
 
     with accelhal.register(replace(SPEC, open_management=fail)):
         device = accelhal.device("many:1")
+        device._runtime.keys = {1: Sick.key}  # type: ignore[attr-defined]
         assert "libmany.so.1" in device.telemetry().reasons["*"]
         assert device.health().status is HealthStatus.UNKNOWN
         assert accelhal.boards() == [] or all(b.source == "pci" for b in accelhal.boards())

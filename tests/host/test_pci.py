@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from host_tree import HostTree
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from accelhal.host import Host, pci
 

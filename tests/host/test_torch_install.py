@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from host_tree import HostTree
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from accelhal.host import Host
 from accelhal.host.torch_install import (

@@ -12,8 +12,7 @@ from accelhal_ascend.spec import SPEC as ASCEND
 from accelhal_cambricon.spec import SPEC as CAMBRICON
 from accelhal_cuda.spec import SPEC as CUDA
 from host_tree import HostTree
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from accelhal.facts import ProbeStatus
 from accelhal.host import pci

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.errors import (
@@ -50,21 +52,11 @@ class CountedRuntime(CpuRuntime):
 def spec(
     name: str = "fake",
     *,
-    status: ProbeStatus = ProbeStatus.AVAILABLE,
     count: int = 2,
-    priority: int = 50,
     open_runtime: Callable[[], Runtime] | None = None,
-    **fields: object,
+    **fields: Any,
 ) -> BackendSpec:
-    return BackendSpec(
-        name=name,
-        vendor="Fake Works",
-        api_version=API_VERSION,
-        priority=priority,
-        probe=lambda host: Probe(status, count, f"{name} is {status.value}", "plug it in"),
-        open_runtime=open_runtime or (lambda: CountedRuntime(count)),
-        **fields,  # type: ignore[arg-type]
-    )
+    return fake_spec(name, open_runtime or (lambda: CountedRuntime(count)), count=count, **fields)
 
 
 def raising(error: BaseException) -> Callable[[], Runtime]:
@@ -301,7 +293,11 @@ def test_a_newer_minor_version_is_taken() -> None:
     assert accelhal.device("fake").backend == "fake"
 
 
-def test_two_owners_of_torchs_private_place_cannot_share_a_process() -> None:
+def test_two_owners_of_torchs_private_place_cannot_share_a_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Another test of this process may have put simulated boards there.
+    monkeypatch.setattr(torch._C, "_get_privateuse1_backend_name", lambda: "privateuseone")
     accelhal.register(spec("first", needs_privateuse1=True))
     accelhal.register(spec("second", needs_privateuse1=True))
     accelhal.device("first")

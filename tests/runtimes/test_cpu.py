@@ -116,11 +116,16 @@ def test_the_generator_repeats_and_restores(cpu: Device) -> None:
     assert torch.equal(torch.rand(4), first)
 
 
+OPERATORS = ("matmul", "conv", "rnn")
+
+
 @pytest.fixture
 def restored_precision(cpu: Device) -> Iterator[None]:
-    before = torch.backends.mkldnn.matmul.fp32_precision
+    settings = [getattr(torch.backends.mkldnn, name) for name in OPERATORS]
+    before = [setting.fp32_precision for setting in settings]
     yield
-    torch.backends.mkldnn.matmul.fp32_precision = before
+    for setting, precision in zip(settings, before, strict=True):
+        setting.fp32_precision = precision
 
 
 @pytest.mark.usefixtures("restored_precision")
@@ -128,12 +133,21 @@ def test_float32_precision_is_set_and_read_in_torchs_words(cpu: Device) -> None:
     assert cpu.float32_precision == "ieee"
     cpu.float32_precision = "tf32"
     assert cpu.float32_precision == "tf32"
-    assert torch.backends.mkldnn.matmul.fp32_precision == "tf32"
+    for name in OPERATORS:
+        assert getattr(torch.backends.mkldnn, name).fp32_precision == "tf32"
     with pytest.raises(UsageError, match="no float32 precision 'fast'"):
         cpu.float32_precision = "fast"
     assert cpu.float32_precision == "tf32"
     cpu.float32_precision = "ieee"
     assert cpu.float32_precision == "ieee"
+
+
+@pytest.mark.usefixtures("restored_precision")
+@pytest.mark.parametrize("name", OPERATORS)
+def test_one_reduced_operator_breaks_the_promise_of_ieee(cpu: Device, name: str) -> None:
+    cpu.float32_precision = "ieee"
+    getattr(torch.backends.mkldnn, name).fp32_precision = "bf16"
+    assert cpu.float32_precision == "bf16"
 
 
 def test_every_listed_type_is_held_and_multiplied(cpu: Device) -> None:

@@ -28,53 +28,61 @@ def vendor_package(install_plugin: Installer, name: str, code: str) -> Path:
     )
 
 
-BROKEN = [
-    "raise OSError('libvendor.so: cannot open shared object file')",
-    "raise AssertionError('no driver')",
-    "raise SystemExit(1)",
-    "def _autoload(): raise RuntimeError('half installed')",
-]
+BROKEN = {
+    "torch_unlinked": "raise OSError('libvendor.so: cannot open shared object file')",
+    "torch_driverless": "raise AssertionError('no driver')",
+    "torch_leaving": "raise SystemExit(1)",
+    "torch_halved": "def _autoload(): raise RuntimeError('half installed')",
+}
 
 
-@pytest.mark.parametrize("code", BROKEN)
-def test_a_broken_vendor_package_breaks_torch_but_not_accelhal(
-    install_plugin: Installer, code: str
-) -> None:
-    folder = vendor_package(install_plugin, "torch_bad", code)
-    assert run("import torch", folder).returncode != 0
+def test_broken_vendor_packages_break_torch_but_not_accelhal(install_plugin: Installer) -> None:
+    folders = [vendor_package(install_plugin, name, code) for name, code in BROKEN.items()]
+    assert run("import torch", *folders).returncode != 0
     result = run(
         "import accelhal, os\n"
         f"print(accelhal.device('cpu'), os.environ.get('{AUTOLOAD_VARIABLE}'))",
-        folder,
+        *folders,
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["cpu:0", "None"]
-    assert "torch_bad was left out of torch" in result.stderr
+    for name in BROKEN:
+        assert f"{name} was left out of torch" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_the_users_own_switch_is_kept(install_plugin: Installer) -> None:
-    folder = vendor_package(install_plugin, "torch_loud", "print('loaded')\ndef _autoload(): ...")
-    code = f"import accelhal, os; accelhal.device('cpu'); print(os.environ['{AUTOLOAD_VARIABLE}'])"
-    off = run(code, folder, **{AUTOLOAD_VARIABLE: "0"})
-    assert off.stdout.split() == ["0"], off.stderr
-    on = run(code, folder, **{AUTOLOAD_VARIABLE: "1"})
-    assert on.stdout.split()[-1] == "1", on.stderr
-    assert "loaded" in on.stdout + on.stderr
+@pytest.mark.parametrize(("value", "loaded"), [("0", False), ("1", True)])
+def test_the_users_own_switch_is_kept(
+    install_plugin: Installer, tmp_path: Path, value: str, loaded: bool
+) -> None:
+    vendor = vendor_package(install_plugin, "torch_loud", "print('loaded')\ndef _autoload(): ...")
+    # What accelhal itself does is asked here; a torch that imports at once will do.
+    (tmp_path / "torch.py").write_text(
+        f"import os; __version__ = '2.13.0'; seen = os.environ['{AUTOLOAD_VARIABLE}']"
+    )
+    code = (
+        "import os, sys\n"
+        "from accelhal.runtimes.torch_loading import load_torch\n"
+        "load_torch()\n"
+        f"print(sys.modules['torch'].seen, os.environ['{AUTOLOAD_VARIABLE}'])"
+    )
+    result = run(code, tmp_path, vendor, **{AUTOLOAD_VARIABLE: value})
+    assert result.stdout.split() == ["0", value], result.stderr
+    assert ("loaded" in result.stderr) is loaded
 
 
 def test_a_good_vendor_package_is_loaded_as_torch_would(install_plugin: Installer) -> None:
     good = vendor_package(
         install_plugin, "torch_good", "import torch\ndef _autoload(): torch.good_was_here = 1"
     )
-    bad = vendor_package(install_plugin, "torch_bad", BROKEN[0])
+    bad = vendor_package(install_plugin, "torch_bad", BROKEN["torch_unlinked"])
     code = "import accelhal; accelhal.device('cpu'); import torch; print(torch.good_was_here)"
     result = run(code, bad, good)
     assert result.stdout.split() == ["1"], result.stderr
 
 
 def test_an_earlier_failed_import_is_named(install_plugin: Installer) -> None:
-    folder = vendor_package(install_plugin, "torch_bad", BROKEN[0])
+    folder = vendor_package(install_plugin, "torch_bad", BROKEN["torch_unlinked"])
     code = """
 import accelhal
 try:
@@ -82,13 +90,13 @@ try:
 except RuntimeError:
     pass
 try:
-    print(accelhal.device("cpu"))
+    accelhal.device("cpu")
 except accelhal.BackendLoadError as error:
     print(error)
 """
     result = run(code, folder)
     assert result.returncode == 0, result.stderr
-    assert "cpu:0" in result.stdout or "an earlier `import torch` failed half-way" in result.stdout
+    assert "an earlier `import torch` failed half-way" in result.stdout
 
 
 def test_a_broken_torch_is_one_clear_error(tmp_path: Path) -> None:

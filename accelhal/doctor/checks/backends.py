@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact, is_present
-from accelhal.facts import Finding, FindingState, ProbeStatus
+from accelhal.facts import DEFECTS, Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import Backend
 
 _CODES = {
@@ -20,9 +20,6 @@ _CODES = {
     ProbeStatus.HIDDEN_BY_ENV: "probe.hidden_by_env",
     ProbeStatus.DISABLED: "probe.disabled",
 }
-
-_DEFECTS = (ProbeStatus.LIBRARY_BROKEN, ProbeStatus.INCOMPATIBLE)
-"""Wrong in themselves. The other kinds of "no" matter only where there is a board to use."""
 
 
 def _probes(facts: Facts) -> Iterator[Finding]:
@@ -61,7 +58,7 @@ def _state(backend: Backend, facts: Facts) -> FindingState:
     if status is ProbeStatus.NO_HARDWARE and present:
         # The bus shows a board that the probe does not count: passed through, or of another kind.
         return FindingState.WARN
-    if graver is FindingState.FAIL or status in _DEFECTS:
+    if graver is FindingState.FAIL or status in DEFECTS:
         return graver
     return FindingState.INFO
 

@@ -6,7 +6,7 @@ import grp
 from collections.abc import Iterator
 
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import board_nodes, boards_of, is_present
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.host import Host
@@ -34,8 +34,8 @@ def _judge(spec: BackendSpec, facts: Facts) -> Iterator[Finding]:
     boards, nodes = len(boards_of(spec, facts)), len(board_nodes(spec, facts))
     evidence = {node.path: _rights(node) for node in every}
     evidence |= dict.fromkeys(missing, "no such node")
+    contained = facts.system.kind == "container"
     if missing:
-        contained = facts.host_kind == "container"
         hint = _driver_hint(spec, facts)
         yield Finding(
             _ID,
@@ -59,7 +59,6 @@ def _judge(spec: BackendSpec, facts: Facts) -> Iterator[Finding]:
             needs_root=True,
         )
     elif 0 < nodes < boards:
-        contained = facts.host_kind == "container"
         yield Finding(
             _ID,
             "nodes.fewer",

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from accelhal.device_name import DeviceName, parse_device_name
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.errors import UsageError
 from accelhal.facts import Finding, FindingState, ProbeStatus
-from accelhal.registry.listing import LIMIT_VARIABLE, limit
-from accelhal.registry.opening import DEVICE_VARIABLE
+from accelhal.registry.choosing import DEVICE_VARIABLE
+from accelhal.registry.listing import LIMIT_VARIABLE, limit, same_distribution
 
 _ID = "env.accelhal"
 
@@ -41,7 +41,8 @@ def _device(text: str, facts: Facts) -> Finding:
     installed = ", ".join(b.name for b in facts.backends)
     if backend is None:
         return _finding("own.not_installed", FindingState.FAIL, text, installed=installed)
-    if name.distribution is not None and name.distribution not in backend.distribution.split(", "):
+    providers = backend.distribution.split(", ")
+    if name.distribution and not any(same_distribution(name.distribution, p) for p in providers):
         return _finding(
             "own.other_distribution", FindingState.FAIL, text, providers=backend.distribution
         )
@@ -63,6 +64,13 @@ def _limit(names: frozenset[str], facts: Facts) -> Finding:
     params = {"unknown": unknown, "installed": ", ".join(sorted(known))}
     if not names & known:
         return _finding("own.limit_nothing", FindingState.FAIL, text, LIMIT_VARIABLE, **params)
+    if facts.torch is not None and not any(
+        backend.name in names
+        and backend.probe.status is ProbeStatus.AVAILABLE
+        and not (backend.spec and backend.spec.simulated)
+        for backend in facts.backends
+    ):
+        return _finding("own.limit_unusable", FindingState.FAIL, text, LIMIT_VARIABLE)
     if unknown:
         return _finding("own.limit_unknown", FindingState.WARN, text, LIMIT_VARIABLE, **params)
     return _finding("own.limit", FindingState.INFO, text, LIMIT_VARIABLE)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
-from accelhal.facts import Finding, FindingState, ProbeStatus
-from accelhal.host.torch_install import AUTOLOAD_GROUP, AUTOLOAD_VARIABLE, AutoloadEntry
-from accelhal.runtimes.torch_loading import MINIMUM_TORCH
+from accelhal.doctor.facts import Facts
+from accelhal.facts import DEFECTS, Finding, FindingState
+from accelhal.host.entry_points import InstalledEntryPoint
+from accelhal.host.torch_install import (
+    AUTOLOAD_GROUP,
+    AUTOLOAD_VARIABLE,
+    MINIMUM_TORCH,
+    too_old,
+)
 
 _FIRST_AUTOLOADING = (2, 5)
 """torch 2.5 is the first that loads the group's packages (its release notes)."""
-
-_DEFECTS = (ProbeStatus.LIBRARY_BROKEN, ProbeStatus.INCOMPATIBLE)
 
 
 def _build(facts: Facts) -> Iterator[Finding]:
@@ -35,15 +38,14 @@ def _build(facts: Facts) -> Iterator[Finding]:
             )
         return
     toolkits = ", ".join(f"{name} {version}" for name, version in torch.build.items())
-    old = torch.release < MINIMUM_TORCH
-    minimum = ".".join(map(str, MINIMUM_TORCH))
+    old = too_old(torch.version) is not None
     yield Finding(
         "framework.build",
         "torch.old" if old else "torch.installed",
         FindingState.FAIL if old else FindingState.OK,
-        {"version": torch.version, "toolkits": toolkits or "cpu", "minimum": minimum},
+        {"version": torch.version, "toolkits": toolkits or "cpu", "minimum": MINIMUM_TORCH},
         evidence={str(torch.path / "version.py"): torch.version},
-        commands=(f"pip install 'torch>={minimum}'",) if old else (),
+        commands=(f"pip install 'torch>={MINIMUM_TORCH}'",) if old else (),
     )
 
 
@@ -62,9 +64,9 @@ def _autoload(facts: Facts) -> Iterator[Finding]:
         yield from broken or [_of_autoload("autoload.on", FindingState.OK, **params)]
 
 
-def _broken(entry: AutoloadEntry, facts: Facts) -> Finding | None:
+def _broken(entry: InstalledEntryPoint, facts: Facts) -> Finding | None:
     """The finding for an entry that would make every plain `import torch` fail, if it would."""
-    package = package_of(entry)
+    package = entry.package
     if facts.host.find_package(package) is None:
         code, reason = "autoload.missing", f"the package {package} is not there"
     else:
@@ -72,7 +74,7 @@ def _broken(entry: AutoloadEntry, facts: Facts) -> Finding | None:
             (b for b in facts.backends if b.spec is not None and b.spec.torch_package == package),
             None,
         )
-        if owner is None or owner.probe.status not in _DEFECTS:
+        if owner is None or owner.probe.status not in DEFECTS:
             return None
         code, reason = "autoload.broken", owner.probe.reason
     return Finding(
@@ -84,11 +86,6 @@ def _broken(entry: AutoloadEntry, facts: Facts) -> Finding | None:
         commands=(f"export {AUTOLOAD_VARIABLE}=0", f"pip uninstall {entry.distribution}"),
         confidence="certain" if code == "autoload.missing" else "likely",
     )
-
-
-def package_of(entry: AutoloadEntry) -> str:
-    """The top-level package that an entry point names."""
-    return entry.value.partition(":")[0].partition(".")[0]
 
 
 def _of_autoload(code: str, state: FindingState, **params: str) -> Finding:

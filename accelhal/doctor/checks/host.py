@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import unclaimed_boards
 from accelhal.facts import Finding, FindingState
 from accelhal.host import pci
 
-_BUS = "/sys/bus/pci/devices"
-
 
 def _boards_on_the_bus(facts: Facts) -> Iterator[Finding]:
-    if not facts.host.exists(_BUS):
-        yield Finding("host.pci", "pci.unreadable", FindingState.UNKNOWN, {"path": _BUS})
+    if not facts.host.exists(pci.BUS):
+        yield Finding("host.pci", "pci.unreadable", FindingState.UNKNOWN, {"path": pci.BUS})
         return
     if not facts.boards:
         yield Finding("host.pci", "pci.none", FindingState.OK)
@@ -37,7 +35,7 @@ def _boards_on_the_bus(facts: Facts) -> Iterator[Finding]:
             state,
             {"vendor": vendor.name, "count": count, "plugin": plugin or ""},
             evidence={
-                f"{_BUS}/{board.address}": (
+                f"{pci.BUS}/{board.address}": (
                     f"{board.vendor}:{board.device}, driver {board.driver or 'none'}"
                 )
                 for board in facts.boards
@@ -51,6 +49,6 @@ PCI = Check(
     "host.pci",
     "Host",
     "accelerator boards on the PCI bus, and whether a plugin drives them",
-    (_BUS,),
+    (pci.BUS,),
     _boards_on_the_bus,
 )

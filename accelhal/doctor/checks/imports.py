@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accelhal.doctor.checks.framework import package_of
 from accelhal.doctor.engine import Check, Cost
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact, is_present
 from accelhal.doctor.imports import ImportOutcome, ImportReport
 from accelhal.facts import Finding, FindingState, ProbeStatus
@@ -43,7 +42,7 @@ def _imports(facts: Facts) -> Iterator[Finding]:
 def _failed(report: ImportReport, facts: Facts, backends: dict[str, Backend]) -> Finding:
     package, owners = report.job.package, report.job.device_types
     device = owners[0] if owners and package != "torch" else None
-    autoloaded = facts.autoload_enabled and package in map(package_of, facts.autoload)
+    autoloaded = facts.autoload_enabled and package in {e.package for e in facts.autoload}
     grave = device is None or autoloaded  # without torch, or with it broken, nothing runs
     state = FindingState.FAIL if grave else impact(backends[owners[0]], facts)
     reinstall = f"pip install --force-reinstall {package}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.doctor.engine import Check
-from accelhal.doctor.gather import Facts
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact
 from accelhal.errors import AccelhalError, BackendConflictError, BackendIncompatibleError
 from accelhal.facts import Finding, FindingState, ProbeStatus
@@ -30,6 +30,16 @@ def _plugins_load(facts: Facts) -> Iterator[Finding]:
             yield _finding(
                 code, state, backend, interface=_dotted(theirs), ours=_dotted(API_VERSION)
             )
+
+    for path, reason in facts.damaged_metadata.items():
+        yield Finding(
+            _ID,
+            "plugin.damaged",
+            FindingState.WARN,
+            {"path": path, "reason": reason},
+            evidence={path: reason},
+            commands=(f"reinstall or remove what lies in {path}",),
+        )
 
 
 def _refused(backend: Backend, error: AccelhalError, facts: Facts) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accelhal.errors import UsageError
+from accelhal.runtimes.event_errors import unrecorded_event, untimed_event
 
 
 def checked_event_class(event_class: type) -> type:
@@ -34,17 +34,9 @@ def checked_event_class(event_class: type) -> type:
             # A plain torch.npu.Event at the end carries no marks; torch_npu judges it.
             events = (self, end_event)
             if not all(getattr(event, "is_timed", True) for event in events):
-                raise UsageError(
-                    "elapsed_time needs events made with enable_timing=True",
-                    operation="elapsed_time",
-                    hint="device.Event(enable_timing=True)",
-                )
+                raise untimed_event()
             if not all(getattr(event, "is_recorded", True) for event in events):
-                raise UsageError(
-                    "elapsed_time needs both events to be recorded",
-                    operation="elapsed_time",
-                    hint="call event.record() before and after the work",
-                )
+                raise unrecorded_event()
             return float(super().elapsed_time(end_event))
 
     return CheckedEvent

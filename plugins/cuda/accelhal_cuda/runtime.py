@@ -9,11 +9,10 @@ import torch
 
 from accelhal.errors import BackendIncompatibleError
 from accelhal.facts import DeviceProperties, SupportedDtypes
+from accelhal.runtimes.dtypes import WIDE_DTYPES
 from accelhal.runtimes.torch_module import TorchModuleRuntime
 from accelhal.spi import Support
 from accelhal_cuda import float32_precision
-
-_WIDE_DTYPES = frozenset({torch.float64, torch.complex64, torch.complex128})
 
 
 def open_runtime() -> CudaRuntime:
@@ -57,8 +56,8 @@ class CudaRuntime(TorchModuleRuntime):
         # Every board holds bfloat16; old ones only lack arithmetic in it.
         return replace(
             shared,
-            storage=shared.storage | _WIDE_DTYPES | {torch.bfloat16},
-            compute=shared.compute | _WIDE_DTYPES,
+            storage=shared.storage | WIDE_DTYPES | {torch.bfloat16},
+            compute=shared.compute | WIDE_DTYPES,
         )
 
     def get_float32_precision(self, index: int) -> str:

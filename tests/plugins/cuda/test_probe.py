@@ -8,8 +8,7 @@ import pytest
 import torch.cuda
 from accelhal_cuda.probe import VISIBLE_DEVICES, probe
 from host_tree import HostTree
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from accelhal.facts import Probe, ProbeStatus
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from accelhal.bench import measure as measure_module
+from accelhal.bench import timing as timing_module
 from accelhal.bench.clock import ClockName
-from accelhal.bench.measure import MIN_ITERATIONS, WARM_UP_ITERATIONS, measure, summarize
+from accelhal.bench.timing import MIN_ITERATIONS, WARM_UP_ITERATIONS, summarize, time_steps
 from accelhal.errors import AccelhalError
 
 
@@ -23,7 +22,7 @@ class SteadyClock:
         self.step_ms = step_ms
         self.now = 0.0
         self.bursts: list[int] = []
-        monkeypatch.setattr(measure_module, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        monkeypatch.setattr(timing_module, "time", SimpleNamespace(perf_counter=lambda: self.now))
 
     def time(self, step, repeats: int = 1) -> float:
         for _ in range(repeats):
@@ -54,7 +53,7 @@ def test_percentiles_are_ordered_and_do_not_depend_on_order(timings, random) -> 
 
 
 def test_throughput_is_the_reciprocal_of_a_steady_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    timing = measure(lambda: None, SteadyClock(4.0, monkeypatch), seconds=1.0)
+    timing = time_steps(lambda: None, SteadyClock(4.0, monkeypatch), seconds=1.0)
     assert timing.batches_per_s == pytest.approx(250)
     assert timing.latency.p50 == timing.latency.p99 == pytest.approx(4.0)
 
@@ -63,7 +62,7 @@ def test_the_time_is_shared_between_latencies_and_throughput(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = SteadyClock(10.0, monkeypatch)
-    timing = measure(lambda: None, clock, seconds=2.0)
+    timing = time_steps(lambda: None, clock, seconds=2.0)
     assert timing.iterations == pytest.approx(100, abs=1)
     assert clock.bursts[-1] == pytest.approx(100, abs=1)
     assert clock.now == pytest.approx(2.0 + 0.4, abs=0.05)  # and a fifth for the warm-up
@@ -73,14 +72,14 @@ def test_a_short_run_still_takes_the_least_number_of_latencies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = SteadyClock(100.0, monkeypatch)
-    timing = measure(lambda: None, clock, seconds=0.5)
+    timing = time_steps(lambda: None, clock, seconds=0.5)
     assert timing.iterations == MIN_ITERATIONS
     assert len(clock.bursts) == WARM_UP_ITERATIONS + MIN_ITERATIONS + 1
 
 
 def test_a_slow_model_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SteadyClock(60_000.0, monkeypatch)
-    timing = measure(lambda: None, clock, seconds=1.0)
+    timing = time_steps(lambda: None, clock, seconds=1.0)
     assert timing.iterations == 1
     assert clock.bursts == [1, 1, 1]
 
@@ -91,4 +90,4 @@ def test_a_clock_that_stands_still_is_an_error_not_an_infinite_rate(
     clock = SteadyClock(1.0, monkeypatch)
     clock.time = lambda step, repeats=1: setattr(clock, "now", clock.now + 1) or 0.0
     with pytest.raises(AccelhalError, match="measured no time"):
-        measure(lambda: None, clock, seconds=1.0)
+        time_steps(lambda: None, clock, seconds=1.0)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from accelhal.doctor.imports import IMPORT_LIMIT_S, ImportJob, ImportReport
 from accelhal.facts import HostFacts, ProbeStatus
 from accelhal.host import Host, pci
-from accelhal.host.system import container_kind, host_facts
+from accelhal.host.entry_points import InstalledEntryPoint, read_entry_points
+from accelhal.host.system import host_facts
 from accelhal.host.torch_install import (
-    AutoloadEntry,
     TorchInstall,
     autoload_enabled,
     autoload_entries,
     read_torch_install,
 )
 from accelhal.registry.listing import Backend, list_backends
-from accelhal.spi import BackendSpec
+from accelhal.spi import ENTRY_POINT_GROUP, BackendSpec
 
 
 class Facts:
@@ -45,19 +45,6 @@ class Facts:
         return host_facts(self.host)
 
     @cached_property
-    def host_kind(self) -> str:
-        """Where this process runs: "container", "vm" or "bare"."""
-        if container_kind(self.host):
-            return "container"
-        # x86 processors tell a guest by this flag; elsewhere hypervisors name themselves in DMI.
-        flags = self.host.read_text("/proc/cpuinfo") or ""
-        product = self.host.read_text("/sys/class/dmi/id/product_name") or ""
-        virtual = " hypervisor" in flags or any(
-            word in product for word in ("KVM", "Virtual", "VMware", "HVM domU")
-        )
-        return "vm" if virtual else "bare"
-
-    @cached_property
     def backends(self) -> tuple[Backend, ...]:
         """Every backend with its probe, most preferred first."""
         return tuple(list_backends(self.host))
@@ -72,6 +59,11 @@ class Facts:
         )
 
     @cached_property
+    def damaged_metadata(self) -> Mapping[str, str]:
+        """Installed distributions whose entry points cannot be read: where they lie -> why."""
+        return read_entry_points(ENTRY_POINT_GROUP).damaged
+
+    @cached_property
     def boards(self) -> tuple[pci.PciDevice, ...]:
         """Accelerator boards on the PCI bus."""
         return tuple(pci.accelerators(self.host))
@@ -82,9 +74,9 @@ class Facts:
         return read_torch_install(self.host)
 
     @cached_property
-    def autoload(self) -> tuple[AutoloadEntry, ...]:
+    def autoload(self) -> tuple[InstalledEntryPoint, ...]:
         """Packages that torch is told to load inside `import torch`."""
-        return tuple(autoload_entries())
+        return autoload_entries()
 
     @property
     def autoload_enabled(self) -> bool:

@@ -1,4 +1,4 @@
-"""One model at one batch size on one device: warm up, take latencies, then throughput and peak."""
+"""Timing a step: warm up, then single steps for the latencies, then a burst for throughput."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def summarize(latencies_ms: Sequence[float]) -> Latency:
     return Latency(float(min(latencies_ms)), float(p50), float(p95), float(p99))
 
 
-def measure(step: Step, clock: Clock, seconds: float) -> Timing:
+def time_steps(step: Step, clock: Clock, seconds: float) -> Timing:
     """Time a step on the current, idle device.
 
     Half of the time goes to single steps, each waited for: what a request to an idle device sees.

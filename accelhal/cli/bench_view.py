@@ -1,8 +1,16 @@
-"""A result as text: what was measured on what, and the table's cells."""
+"""A benchmark on a screen: what was measured on what, the table, and why rows have no numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
 from accelhal.bench.results import BenchResult, ModelResult, Row, RowStatus
+from accelhal.bench.timing import MIN_ITERATIONS
 
 COLUMNS = (
     "model",
@@ -15,6 +23,9 @@ COLUMNS = (
     "peak mem",
     "of total",
 )
+
+LEAST_TELLING = ("of total", "runs", "p95 ms", "peak mem")
+"""Columns left out of a narrow table, the first one first."""
 
 CLOCKS = {
     "device_events": "the device's events",
@@ -33,7 +44,44 @@ _STATUS_TEXT = {
     RowStatus.SKIPPED: "skipped",
 }
 
+_STYLES = {RowStatus.OUT_OF_MEMORY: "yellow", RowStatus.FAILED: "red", RowStatus.SKIPPED: "dim"}
+
 ABSENT = "-"
+
+
+def show_result(out: Console, result: BenchResult) -> None:
+    """Print the result: heading, table, reasons, legend."""
+    out.print(heading(result))
+    out.print()
+    out.print(_fitting_table(out, result))
+    for line in reasons(result):
+        out.print(line)
+    out.print()
+    for line in legend(result):
+        out.print(line, style="dim")
+
+
+def _fitting_table(out: Console, result: BenchResult) -> Table:
+    """The table, without the least telling columns where the screen is too narrow for all."""
+    for left_out in range(len(LEAST_TELLING) + 1):
+        table = _table(result, LEAST_TELLING[:left_out])
+        if Measurement.get(out, out.options, table).maximum < out.width:
+            break
+    return table
+
+
+def _table(result: BenchResult, without: Collection[str]) -> Table:
+    table = Table(
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
+    shown = [index for index, column in enumerate(COLUMNS) if column not in without]
+    for index in shown:
+        table.add_column(COLUMNS[index], justify="right" if index else "left", no_wrap=True)
+    for model in result.models:
+        for row in model.rows:
+            line = cells(model, row)
+            table.add_row(*(line[index] for index in shown), style=_STYLES.get(row.status))
+    return table
 
 
 def heading(result: BenchResult) -> str:
@@ -78,13 +126,13 @@ def cells(model: ModelResult, row: Row) -> tuple[str, ...]:
         empty = len(COLUMNS) - 3
         return (name, f"{row.batch_size:,}", _STATUS_TEXT[row.status], *[ABSENT] * empty)
     percent = row.peak_memory_percent
+    few = (row.iterations or 0) < MIN_ITERATIONS  # their tail would only repeat the longest
     return (
         name,
         f"{row.batch_size:,}",
         number(row.throughput_samples_per_s),
         number(row.latency_p50_ms),
-        number(row.latency_p95_ms),
-        number(row.latency_p99_ms),
+        *(ABSENT if few else number(p) for p in (row.latency_p95_ms, row.latency_p99_ms)),
         f"{row.iterations:,}",
         size(row.peak_memory_bytes),
         ABSENT if percent is None else f"{percent:.1f} %",
@@ -96,7 +144,7 @@ def number(value: float | None) -> str:
     if value is None:
         return ABSENT
     decimals = 0 if value >= 1000 else 1 if value >= 100 else 2 if value >= 1 else 3
-    return f"{value:,.{decimals}f}"
+    return f"{value:,.{decimals}f}" if value >= 0.1 or value == 0 else f"{value:.3g}"
 
 
 def size(value: int | None) -> str:
