@@ -7,9 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from accelhal.errors import BackendLoadError
 from accelhal.facts import Probe
+from accelhal.runtimes.translation import call_runtime
 from accelhal.spi import BackendSpec, Runtime
 
 OPEN_LIMIT_S = 300.0
@@ -24,6 +26,10 @@ class OpenBackend:
     spec: BackendSpec
     runtime: Runtime
     distribution: str
+
+    def ask(self, operation: str, *args: object) -> Any:
+        """Call a method of the runtime that belongs to no one device; known errors are typed."""
+        return call_runtime(self.runtime, self.spec.name, operation, *args)
 
 
 @dataclass

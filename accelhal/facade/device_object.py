@@ -1,15 +1,13 @@
-"""Device: the one place where arguments, capabilities and errors are checked, for every backend."""
+"""Device: what a program holds, with every check that stands before a runtime's call."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from accelhal.device_name import DeviceName, parse_device_name
+from accelhal.device_name import DeviceName
 from accelhal.errors import (
     AccelhalError,
     BackendConflictError,
@@ -21,6 +19,8 @@ from accelhal.errors import (
     described,
     message_of,
 )
+from accelhal.facade.arguments import CAPTURE_ERROR_MODES, SEEDS, as_fraction, as_integer
+from accelhal.facade.contexts import StreamContext, entered
 from accelhal.facts import (
     BoardInfo,
     BoardKey,
@@ -34,24 +34,12 @@ from accelhal.facts import (
 )
 from accelhal.management.boards import boards
 from accelhal.management.planes import open_management
-from accelhal.registry import OpenBackend, choose, open_backend
-from accelhal.runtimes.context_stack import ContextStack
-from accelhal.runtimes.translation import call_runtime, kind_of, translated
-from accelhal.spi import (
-    CAPABILITIES,
-    REQUIRED_CAPABILITY,
-    BackendSpec,
-    Management,
-    Support,
-)
+from accelhal.registry import OpenBackend, open_backend
+from accelhal.runtimes.translation import kind_of, translated
+from accelhal.spi import CAPABILITIES, REQUIRED_CAPABILITY, BackendSpec, Management, Support
 
 if TYPE_CHECKING:
     import torch
-
-_entered = ContextStack()
-
-CAPTURE_ERROR_MODES = ("global", "thread_local", "relaxed")
-"""torch's modes of graph capture."""
 
 _RUNTIME_METHODS = (
     "properties",
@@ -65,67 +53,6 @@ _RUNTIME_METHODS = (
     *REQUIRED_CAPABILITY,
 )
 """The Runtime methods that take an index and are called through `Device._call`."""
-
-
-def device(name: str | torch.device | Device | None = None) -> Device:
-    """The device of that name, or the best one of this host.
-
-    Args:
-        name: "npu", "npu:0", "npu@distribution:0", a torch.device, a Device, or None for what
-            ACCELHAL_DEVICE says, else the first device of the most preferred backend that opens.
-            Without an index it is the backend's current device.
-
-    Raises:
-        UsageError: not a device name.
-        BackendError: no such backend, or it cannot be used; the message says why.
-        DeviceNotFoundError: the backend has no such index.
-    """
-    if isinstance(name, Device):
-        return name
-    if name is None:
-        backend, index = choose()
-    else:
-        parsed = _parse(name)
-        backend, index = open_backend(parsed), parsed.index
-    return Device(backend, _ask(backend, "current_device") if index is None else index)
-
-
-def devices(backend: str | None = None) -> list[Device]:
-    """All devices of a backend; of the one that `device()` would choose when None.
-
-    Raises:
-        UsageError: not a backend's name.
-        BackendError: no such backend, or it cannot be used; the message says why.
-    """
-    if backend is None:
-        opened = choose()[0]
-    else:
-        name = _parse(backend)
-        if name.index is not None:
-            raise UsageError(
-                f"{backend!r} names one device, not a backend",
-                operation="devices",
-                hint=f"accelhal.devices({name.backend!r}), or accelhal.device({str(backend)!r})",
-            )
-        opened = open_backend(name)
-    return [Device(opened, index) for index in range(_ask(opened, "device_count"))]
-
-
-def _parse(name: object) -> DeviceName:
-    if isinstance(name, str):
-        return parse_device_name(name)
-    kind, index = getattr(name, "type", None), getattr(name, "index", None)
-    if isinstance(kind, str) and (index is None or type(index) is int):  # a torch.device
-        return DeviceName(kind, None, index)
-    raise UsageError(
-        f"{name!r} is not a device name",
-        operation="device",
-        hint='write the backend too: "cuda:0", not 0',
-    )
-
-
-def _ask(backend: OpenBackend, operation: str, *args: object) -> Any:
-    return call_runtime(backend.runtime, backend.spec.name, operation, *args)
 
 
 class Device:
@@ -144,7 +71,7 @@ class Device:
     torch_device: torch.device
 
     def __init__(self, backend: OpenBackend, index: int) -> None:
-        count = _ask(backend, "device_count")
+        count = backend.ask("device_count")
         if not 0 <= index < count:
             name = backend.spec.name
             raise DeviceNotFoundError(
@@ -157,8 +84,8 @@ class Device:
         self._backend = backend
         self._runtime = backend.runtime
         self.index = index
-        self.torch_device = _ask(backend, "torch_device", index)
-        self._supported = _declared(backend, _ask(backend, "capabilities", index))
+        self.torch_device = backend.ask("torch_device", index)
+        self._supported = _declared(backend, backend.ask("capabilities", index))
         self._methods: dict[str, Callable[..., Any]] = {
             method: getattr(backend.runtime, method)
             for method in _RUNTIME_METHODS
@@ -250,13 +177,13 @@ class Device:
     # ---- the current device and stream of the calling thread
 
     def __enter__(self) -> Device:
-        before = _ask(self._backend, "current_device")
+        before = self._backend.ask("current_device")
         self._call("set_device")
-        _entered.push(self, partial(_ask, self._backend, "set_device", before))
+        entered.push(self, partial(self._backend.ask, "set_device", before))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _entered.pop(self)
+        entered.pop(self)
 
     def stream(self, stream: Any) -> AbstractContextManager[Any]:
         """Context in which `stream` is current, and with it this device; None changes nothing.
@@ -269,7 +196,7 @@ class Device:
         self._check_capability("set_stream")
         if stream is not None:
             self._check_stream(stream)
-        return _StreamContext(self, stream)
+        return StreamContext(self, stream)
 
     def Stream(self, priority: int = 0) -> Any:
         """A new stream: the vendor's own torch object. Lower numbers are more urgent.
@@ -277,7 +204,7 @@ class Device:
         Raises:
             UsageError: the priority is no integer.
         """
-        number = _integer(priority)
+        number = as_integer(priority)
         if number is None:
             raise self._misused("Stream", f"the priority must be an integer, not {priority!r}")
         return self._call("create_stream", number)
@@ -395,14 +322,13 @@ class Device:
         Raises:
             UsageError: `fraction` is not a number from 0 to 1.
         """
-        number: object = fraction
-        valid = isinstance(number, Real) and not isinstance(number, bool)
-        if not valid or not 0 <= fraction <= 1:
+        number = as_fraction(fraction)
+        if number is None:
             raise self._misused(
                 "set_per_process_memory_fraction",
                 f"the memory fraction must be a number from 0 to 1, not {fraction!r}",
             )
-        self._call("set_per_process_memory_fraction", float(fraction))
+        self._call("set_per_process_memory_fraction", number)
 
     def pin_memory(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy of a host tensor in page-locked memory (the tensor itself when already pinned).
@@ -440,8 +366,8 @@ class Device:
         Raises:
             UsageError: not an integer from -2**63 to 2**64 - 1, torch's own range.
         """
-        number = _integer(seed)
-        if number is None or not -(2**63) <= number < 2**64:
+        number = as_integer(seed)
+        if number is None or number not in SEEDS:
             raise self._misused(
                 "manual_seed",
                 f"the seed must be an integer from -2**63 to 2**64 - 1, not {seed!r}",
@@ -618,56 +544,6 @@ def _which_index(spec: BackendSpec, count: int) -> str:
     return f"{indices}; {masks} may hide some" if masks else indices
 
 
-class _StreamContext:
-    """`with device.stream(s):`; holds no state of its own, so it may be shared and re-entered."""
-
-    __slots__ = ("_device", "_stream")
-
-    def __init__(self, device: Device, stream: Any) -> None:
-        self._device = device
-        self._stream = stream
-
-    def __enter__(self) -> Any:
-        if self._stream is None:
-            _entered.push(self, _nothing)
-            return None
-        device = self._device
-        device_before = _ask(device._backend, "current_device")
-        stream_before = device._call("current_stream")
-        restore = partial(_restore_stream, device, stream_before, device_before)
-        try:
-            device._call("set_stream", self._stream)
-            device._call("set_device")
-        except BaseException:
-            with suppress(Exception):  # the first error says what went wrong
-                restore()
-            raise
-        _entered.push(self, restore)
-        return self._stream
-
-    def __exit__(self, *exception: object) -> None:
-        _entered.pop(self)
-
-
-def _nothing() -> None:
-    """Restore nothing: the context changed nothing."""
-
-
-def _restore_stream(device: Device, stream: Any, current: int) -> None:
-    device._call("set_stream", stream)
-    _ask(device._backend, "set_device", current)
-
-
-def _integer(value: object) -> int | None:
-    """The value as torch takes it where it wants an integer (numpy's too, but no bool), or None."""
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return None
-
-
 def _declared(backend: OpenBackend, capabilities: object) -> Mapping[str, Support]:
     if isinstance(capabilities, Mapping) and all(
         isinstance(support, Support) for support in capabilities.values()
@@ -690,8 +566,8 @@ def _rebind(backend: str, distribution: str, index: int, key: BoardKey | None) -
         opened = open_backend(DeviceName(backend, distribution))
     if key is None:
         return Device(opened, index)
-    for candidate in range(_ask(opened, "device_count")):
-        if _ask(opened, "locate", candidate).key == key:
+    for candidate in range(opened.ask("device_count")):
+        if opened.ask("locate", candidate).key == key:
             return Device(opened, candidate)
     raise DeviceNotFoundError(
         f"board {key.value} ({key.source}), sent here as {backend}:{index}, is not visible",
