@@ -17,7 +17,8 @@ _IMPERSONAL = frozenset(
         # accounts and hosts of many machines and images
         *("admin", "app", "build", "ci", "debian", "default", "docker", "guest", "host", "node"),
         *("nobody", "root", "runner", "server", "test", "ubuntu", "user", "users", "worker"),
-        # words of paths and messages
+        # words of paths, facts and messages
+        *("bare", "container", "kubernetes", "lxc", "podman", "vm"),
         *("bin", "boot", "bus", "conda", "cpu", "data", "dev", "devices", "driver", "etc", "gpu"),
         *("home", "lib", "lib64", "linux", "local", "mnt", "numpy", "opt", "pci", "pip", "proc"),
         *("python", "run", "sbin", "share", "srv", "sys", "tmp", "torch", "usr", "var", "version"),

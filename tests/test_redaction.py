@@ -162,10 +162,10 @@ def test_the_names_of_this_process_come_from_the_environment_too() -> None:
     assert "root" not in names.users
 
 
-@pytest.mark.parametrize("word", ["dev", "torch", "gpu", "toy"])
+@pytest.mark.parametrize("word", ["dev", "torch", "gpu", "vm", "toy"])
 def test_an_account_or_host_named_like_the_reports_own_words_blots_none_out(word: str) -> None:
     names = private_names({"USER": word, "HOSTNAME": word, "HOME": f"/home/{word}"}, {"toy"})
-    text = "/dev/toy0 is absent; torch 2.13.0; toy: GPU count 0"
+    text = "/dev/toy0 is absent in this vm; torch 2.13.0; toy: GPU count 0"
     assert redact(text, names) == text
     assert redact(f"/home/{word}/x", names) == "~/x"
 

@@ -19,6 +19,9 @@ PIPED_WIDTH = 160
 DEFAULT_WIDTH = 80
 """Columns of a terminal that does not say how many it has."""
 
+HEIGHT = 24
+"""Lines of a terminal; nothing that is printed depends on it."""
+
 MINIMUM_WIDTH = 60
 """Columns below which tables can no longer be read: a narrower terminal breaks the lines."""
 
@@ -33,7 +36,8 @@ def console(*, stderr: bool = False) -> Console:
     from accelhal.cli.rich_console import CommandConsole
 
     width = _width(sys.stderr if stderr else sys.stdout)
-    return CommandConsole(stderr=stderr, width=width, highlight=False, markup=False)
+    # A height too, or rich measures the terminal by itself.
+    return CommandConsole(stderr=stderr, width=width, height=HEIGHT, highlight=False, markup=False)
 
 
 def _width(stream: TextIO) -> int:

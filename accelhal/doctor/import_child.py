@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
+from accelhal.errors import described
+
 
 def main() -> None:
     """Arguments: result file, limit in seconds, package, device types to count."""
@@ -26,7 +28,7 @@ def main() -> None:
         try:
             outcome = _import(package, device_types, result)
         except BaseException as error:  # vendor packages raise OSError, AssertionError, SystemExit
-            outcome = {"error": f"{type(error).__name__}: {error}"}
+            outcome = {"error": described(error)}
         _write(result, outcome)
     os._exit(0)  # vendor clean-up at exit may hang, and is not what was asked
 
@@ -45,7 +47,7 @@ def _import(package: str, device_types: list[str], result: TextIO) -> dict[str, 
         try:
             counts[name] = _count(torch, name, built_in=module is torch)
         except BaseException as error:  # as above; one device type must not cost the others
-            errors[name] = f"{type(error).__name__}: {error}"
+            errors[name] = described(error)
     version = str(getattr(module, "__version__", ""))
     return {"counts": counts, "count_errors": errors, "version": version}
 

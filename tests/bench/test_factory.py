@@ -44,6 +44,11 @@ def wide_example(): return linear, torch.ones(8, 4)
 def scalar_example(): return linear, torch.tensor(1.0)
 def text_batch(): return linear, lambda size: "batch"
 def failing_batch(): return linear, lambda size: {}["missing"]
+def single_batch(): return linear, lambda size: torch.ones(1, 4)
+def mute():
+    class Mute(Exception):
+        def __str__(self): raise ValueError
+    raise Mute
 def raising(): raise ValueError("no weights here")
 def leaving(): raise SystemExit(3)
 def needy(weights): return linear, torch.ones(1, 4)
@@ -83,6 +88,8 @@ def test_a_good_factory_makes_batches_of_any_size(factory: str) -> None:
         ("own_models:scalar_example", r"shape \(\): one sample"),
         ("own_models:text_batch", r"make_batch\(1\) returned <str>"),
         ("own_models:failing_batch", r"make_batch\(1\) raised KeyError: 'missing'"),
+        ("own_models:single_batch", r"make_batch\(2\) returned no more than make_batch\(1\)"),
+        ("own_models:mute", "raised Mute: \\(no message"),
         ("own_models:raising", "raised ValueError: no weights here"),
         ("own_models:leaving", "raised SystemExit: 3"),
         ("own_models:needy", "raised TypeError: .*weights"),

@@ -202,3 +202,69 @@ def test_importing_the_package_takes_no_torch() -> None:
     code = "import sys, accelhal.bench as b; b.run, b.BUILT_IN; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert out.stdout.strip() == "False", out.stderr
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), StopIteration(), RecursionError()])
+def test_whatever_a_model_raises_costs_its_own_row(workload, error: BaseException) -> None:
+    def leave(x: torch.Tensor) -> None:
+        raise error
+
+    result = bench.run([workload(leave), workload()], batch_sizes=[1], **FAST)
+    assert [statuses(model) for model in result.models] == [
+        [RowStatus.FAILED],
+        [RowStatus.MEASURED],
+    ]
+    assert type(error).__name__ in result.models[0].rows[0].reason
+
+
+def test_an_interrupt_ends_the_run(workload) -> None:
+    def interrupt(x: torch.Tensor) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.run([workload(interrupt)], batch_sizes=[1], **FAST)
+
+
+class Returning(torch.nn.Module):
+    """A lazy layer whose output is of any kind."""
+
+    def __init__(self, output: Any) -> None:
+        super().__init__()
+        self.linear = torch.nn.LazyLinear(2)
+        self.output = output
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.output(self.linear(x))
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        (lambda y: "text", "returned a str, which has no gradient"),
+        (lambda y: [], "returned a list, which has no gradient"),
+        (lambda y: {}, "which has no gradient"),
+        (lambda y: {"logits": []}, "which has no gradient"),
+        (lambda y: None, "returned a NoneType, which has no gradient"),
+    ],
+)
+def test_an_output_without_a_tensor_cannot_be_trained(output: Any, reason: str) -> None:
+    model = bench.Workload("odd", Returning(output), lambda size: torch.randn(size, 4))
+    (row,) = bench.run([model], batch_sizes=[1], train=True, **FAST).models[0].rows
+    assert (row.status, reason in row.reason) == (RowStatus.FAILED, True)
+
+
+@pytest.mark.parametrize("output", [tuple, list, lambda y: {"logits": (y,)}])
+def test_the_first_tensor_of_an_output_is_trained(output: Any) -> None:
+    nested = Returning(lambda y: output((y,)) if output in (tuple, list) else output(y))
+    model = bench.Workload("nested", nested, lambda size: torch.randn(size, 4))
+    (row,) = bench.run([model], batch_sizes=[1], train=True, **FAST).models[0].rows
+    assert row.status is RowStatus.MEASURED, row.reason
+
+
+def test_weights_that_were_never_made_are_not_counted() -> None:
+    def no_batch(size: int) -> torch.Tensor:
+        raise OSError("no data")
+
+    model = bench.Workload("lazy", Returning(tuple), no_batch)
+    (result,) = bench.run([model], batch_sizes=[1], **FAST).models
+    assert (result.parameters, statuses(result)) == (0, [RowStatus.FAILED])

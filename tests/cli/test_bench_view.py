@@ -125,3 +125,20 @@ def test_few_runs_have_no_tail() -> None:
     cells = bench_view.cells(MODEL, replace(MEASURED, iterations=3))
     shown = dict(zip(bench_view.COLUMNS, cells, strict=True))
     assert (shown["p50 ms"], shown["p95 ms"], shown["p99 ms"]) == ("0.988", "-", "-")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (0.0, "0.000"),
+        (0.00123, "0.00123"),
+        (0.0567, "0.0567"),
+        (0.123, "0.123"),
+        (1.234, "1.23"),
+        (123.45, "123.5"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_a_figure_keeps_three_digits(value: float | None, text: str) -> None:
+    assert bench_view.number(value) == text

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import click
 import pytest
-from cli.commands import COMMAND, FakeSite
+from cli.commands import COMMAND, TOY_SPEC, FakeSite
 from click.testing import CliRunner, Result
 
 import accelhal
 from accelhal.cli import main as command_line
+from accelhal.cli.ending import Terminated
 from accelhal.cli.exit_codes import ExitCode
 from accelhal.cli.main import COMMANDS, cli
 from accelhal.errors import (
@@ -92,6 +93,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Result:
         (click.BadParameter("no"), ExitCode.USAGE),
         (click.FileError("x", "unreadable"), ExitCode.COULD_NOT_RUN),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED),
+        (Terminated(), ExitCode.TERMINATED),
         (ZeroDivisionError("a bug"), ExitCode.COULD_NOT_RUN),
         (SystemExit(7), 7),
     ],
@@ -239,3 +241,24 @@ def test_a_stream_that_cannot_show_a_character_loses_it_only(site: FakeSite) -> 
     ended = site.run("devices", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
     assert ended.code == 0
     assert "fehlt" in ended.out
+
+
+def test_a_plugin_cannot_swallow_the_signal_that_ends_the_command(
+    site: FakeSite, tmp_path: Path
+) -> None:
+    opening = tmp_path / "opening"
+    os.mkfifo(opening)
+    wait = f"    open({str(opening)!r}, 'w').close()\n    import time\n    time.sleep(600)\n"
+    available = TOY_SPEC.replace("NO_HARDWARE, 0", "AVAILABLE, 1")
+    site.plugin(available.replace('    raise OSError("libtoy.so: no such file")\n', wait))
+    process = subprocess.Popen(
+        [*COMMAND, "bench", "--device", "toy", "--quick"],
+        env=site.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    opening.read_bytes()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == ExitCode.TERMINATED

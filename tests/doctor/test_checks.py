@@ -10,6 +10,7 @@ from doctor.toys import TOY_VARIABLE, FakeHost, answering, states, toy_spec
 
 from accelhal.doctor.catalogue import CHECKS, select
 from accelhal.doctor.engine import run_checks
+from accelhal.doctor.facts import Facts
 from accelhal.doctor.texts import wording
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.spi import BackendSpec
@@ -352,6 +353,20 @@ def test_two_claimants_of_the_out_of_tree_device(fake: FakeHost, install: Instal
     finding = only(fake, "framework.privateuse1", None)
     assert (finding.code, finding.state) == ("privateuse1.several", WARN)
     assert finding.params["packages"] in ("torch_toy, torch_doll", "torch_doll, torch_toy")
+
+
+def test_damaged_metadata_is_a_warning(fake: FakeHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged = {"/site/toy-1.0.dist-info": "ValueError: it does not say which distribution it is"}
+    monkeypatch.setattr(Facts, "damaged_metadata", damaged)
+    finding = only(fake, "plugin.load", None)
+    assert (finding.code, finding.state) == ("plugin.damaged", WARN)
+    assert finding.evidence == damaged
+
+
+@pytest.mark.parametrize("spelling", ["accelhal-mock", "Accelhal_Mock", "accelhal.mock"])
+def test_a_pinned_distribution_is_known_in_any_spelling(fake: FakeHost, spelling: str) -> None:
+    fake.env(ACCELHAL_DEVICE=f"mock@{spelling}:0")
+    assert states(found(fake, "env.accelhal", None)) == {"own.device": INFO}
 
 
 def test_every_check_says_what_it_reads() -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.errors import BackendLoadError, DeviceLostError, ErrorKind, UsageError
-from accelhal.facts import Location, Probe, ProbeStatus
+from accelhal.facts import Location
 from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, BackendSpec, Support
+from accelhal.spi import Support
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -48,16 +49,7 @@ class FailingRuntime(CpuRuntime):
 @pytest.fixture
 def runtime() -> FailingRuntime:
     made = FailingRuntime()
-    accelhal.register(
-        BackendSpec(
-            name="toy",
-            vendor="Toy Works",
-            api_version=API_VERSION,
-            priority=1,
-            probe=lambda host: Probe(ProbeStatus.AVAILABLE, 1, "there"),
-            open_runtime=lambda: made,
-        )
-    )
+    accelhal.register(fake_spec("toy", lambda: made))
     accelhal.device("toy:0")
     return made
 

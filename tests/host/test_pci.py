@@ -50,6 +50,23 @@ def test_a_function_that_does_not_read_is_left_out_and_never_raises(
     assert "0000:02:00.0" in [device.address for device in pci.accelerators(tree.host)]
 
 
+@pytest.mark.parametrize("node", ["", "x", "-1", "1.5", "9" * 5000])
+def test_a_numa_node_that_does_not_read_is_not_reported(tmp_path: Path, node: str) -> None:
+    tree = HostTree(tmp_path).pci("0000:01:00.0", "10de", "0302")
+    tree.file("/sys/bus/pci/devices/0000:01:00.0/numa_node", node)
+    assert [board.numa_node for board in pci.accelerators(tree.host)] == [None]
+
+
+def test_links_that_lead_nowhere_and_folders_are_no_boards(tmp_path: Path) -> None:
+    tree = HostTree(tmp_path).pci("0000:01:00.0", "10de", "0302")
+    bus = tree.root / "sys/bus/pci/devices"
+    (bus / "0000:02:00.0").symlink_to("/nowhere")
+    (bus / "0000:03:00.0").symlink_to(bus / "0000:03:00.0")
+    (bus / "0000:04:00.0" / "vendor").mkdir(parents=True)
+    (bus / "0000:05:00.0").write_text("a file")
+    assert [board.address for board in pci.accelerators(tree.host)] == ["0000:01:00.0"]
+
+
 def test_the_vendor_table_is_well_formed() -> None:
     for key, vendor in pci.vendors().items():
         assert key == vendor.id

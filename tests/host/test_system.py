@@ -48,6 +48,14 @@ def test_memory_is_in_bytes(tmp_path: Path) -> None:
     assert memory_info(tree.host) == MemoryInfo(available=2**20, total=2**21)
 
 
+@pytest.mark.parametrize("total", ["", "x kB", "-1 kB", "2048", "2048 MB", "2048 kB extra"])
+def test_memory_that_does_not_read_is_not_reported(tmp_path: Path, total: str) -> None:
+    tree = HostTree(tmp_path)
+    tree.file("/proc/meminfo", f"MemTotal:  {total}\nMemAvailable:  1024 kB\n")
+    assert memory_info(tree.host) is None
+    assert host_facts(tree.host).memory_total is None
+
+
 def test_the_processor_has_its_name(tmp_path: Path) -> None:
     tree = HostTree(tmp_path).file("/proc/cpuinfo", "processor\t: 0\nmodel name\t: Acme 9000\n")
     assert cpu_model(tree.host) == "Acme 9000"

@@ -117,6 +117,14 @@ def test_the_explanation_names_the_variable_and_value(grammar: VisibleDevices, v
     assert text.startswith(f"BOARDS={value!r}: ")
 
 
+@given(grammar=st.sampled_from(GRAMMARS), zeros=st.integers(0, 6000), nines=st.integers(0, 6000))
+def test_thousands_of_digits_are_a_number_too(
+    grammar: VisibleDevices, zeros: int, nines: int
+) -> None:
+    mask = grammar.parse("0" * zeros + "1" + "9" * nines, count=2)
+    assert mask.entries == (("1",) if not nines else ())
+
+
 def test_explanations_tell_emptied_from_shortened() -> None:
     assert explain(PLAIN.parse("0,0")).endswith("'0' is named twice, which hides every device")
     assert explain(PLAIN.parse("")).endswith("hides every device")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.device_name import DeviceName
@@ -16,7 +18,7 @@ from accelhal.host import Host
 from accelhal.registry import listing, open_backend, plugins
 from accelhal.registry.limited_call import call_within
 from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, BackendSpec, Runtime
+from accelhal.spi import BackendSpec, Runtime
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -39,14 +41,7 @@ def spec(
     probe: Callable[[Host], Probe] = available,
     open_runtime: Callable[[], Runtime] = CpuRuntime,
 ) -> BackendSpec:
-    return BackendSpec(
-        name=name,
-        vendor="Toy Works",
-        api_version=API_VERSION,
-        priority=50,
-        probe=probe,
-        open_runtime=open_runtime,
-    )
+    return replace(fake_spec(name, open_runtime), probe=probe)
 
 
 def listed(name: str = "toy") -> listing.Backend:

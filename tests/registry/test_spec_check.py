@@ -5,22 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.errors import BackendIncompatibleError, BackendLoadError
-from accelhal.facts import Probe, ProbeStatus
 from accelhal.registry.spec_check import check_spec
-from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, BackendSpec
+from accelhal.spi import API_VERSION
 
-SPEC = BackendSpec(
-    name="toy",
-    vendor="Toy Works",
-    api_version=API_VERSION,
-    priority=5,
-    probe=lambda host: Probe(ProbeStatus.AVAILABLE, 1, "there"),
-    open_runtime=CpuRuntime,
-)
+SPEC = fake_spec("toy")
 NEWER = (API_VERSION[0], API_VERSION[1] + 1)
 
 

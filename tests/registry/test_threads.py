@@ -8,14 +8,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from fake_spec import fake_spec
 
 import accelhal
 from accelhal.errors import BackendLoadError
-from accelhal.facts import Probe, ProbeStatus
 from accelhal.registry import state as registry_state
 from accelhal.registry.state import alone, state
 from accelhal.runtimes.cpu import CpuRuntime
-from accelhal.spi import API_VERSION, BackendSpec, Runtime
+from accelhal.spi import BackendSpec, Runtime
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -25,14 +25,7 @@ THREADS = 8
 def spec(
     name: str = "toy", vendor: str = "Toy Works", open_runtime: Callable[[], Runtime] = CpuRuntime
 ) -> BackendSpec:
-    return BackendSpec(
-        name=name,
-        vendor=vendor,
-        api_version=API_VERSION,
-        priority=50,
-        probe=lambda host: Probe(ProbeStatus.AVAILABLE, 1, "there"),
-        open_runtime=open_runtime,
-    )
+    return fake_spec(name, open_runtime, vendor=vendor)
 
 
 def test_threads_that_ask_at_once_share_one_runtime() -> None:

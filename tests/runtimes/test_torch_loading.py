@@ -121,3 +121,36 @@ def test_an_old_torch_is_refused_by_its_version(tmp_path: Path) -> None:
     )
     result = run(code, tmp_path)
     assert "torch 2.3.1+cu121 is too old: accelhal needs 2.4 or newer" in result.stdout
+
+
+NO_TORCH = {
+    "none in its place": "import sys\nsys.modules['torch'] = None",
+    "an empty module": "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')",
+}
+
+
+@pytest.mark.parametrize("setup", NO_TORCH.values(), ids=NO_TORCH)
+def test_what_stands_in_the_place_of_torch_is_no_torch(setup: str) -> None:
+    code = f"{setup}\nimport accelhal\nfrom accelhal.runtimes.torch_loading import load_torch\n"
+    code += "try:\n    load_torch()\nexcept accelhal.AccelhalError as error:\n    print(error)"
+    result = run(code)
+    assert result.returncode == 0, result.stderr
+    assert "\n  next: " in result.stdout
+
+
+def test_asking_for_a_device_inside_the_import_of_torch_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(
+        "import accelhal\ntry:\n    accelhal.device('cpu')\n"
+        "except accelhal.AccelhalError as error:\n    print(error)\n__version__ = '2.13.0'\n"
+    )
+    result = run("import torch", tmp_path)
+    assert "what is imported as torch has no version" in result.stdout, result.stderr
+    assert "its import has not ended yet" in result.stdout
+
+
+@pytest.mark.parametrize("version", ["2.13.0a0+git123", "2.4", "2.13.0.post1", "2.10rc1", "10.0"])
+def test_versions_of_any_form_are_compared(tmp_path: Path, version: str) -> None:
+    (tmp_path / "torch.py").write_text(f"__version__ = {version!r}\n")
+    code = "from accelhal.runtimes.torch_loading import load_torch\nprint(load_torch())"
+    result = run(code, tmp_path, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert result.stdout.strip() == "()", result.stderr

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
         machine as machine,
         uninstall as uninstall,
     )
+    from accelhal_mock.simulation.hazards import (
+        HazardError as HazardError,
+        HazardWarning as HazardWarning,
+    )
 
 __all__ = [
+    "HazardError",
+    "HazardWarning",
     "Installation",
     "advance",
     "clear",
@@ -39,9 +45,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from accelhal_mock import installation
+    from accelhal_mock import installation, simulation
 
-    value = globals()[name] = getattr(installation, name)
+    home = simulation if name.startswith("Hazard") else installation
+    value = globals()[name] = getattr(home, name)
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,6 +48,7 @@ class Installation:
 _lock = threading.RLock()
 _current: Installation | None = None
 _machines: dict[str, Machine] = {}
+_taken_away = False  # by the program; not by the end of a test
 
 
 def install(
@@ -58,7 +60,7 @@ def install(
     clock: Literal["virtual", "real"] = "virtual",
     hazards: HazardMode = "warn",
     name: str = DEFAULT_NAME,
-    faults: str | Iterable[Fault] = (),
+    faults: str | Sequence[Fault] = (),
     watchdog: float = DEFAULT_WATCHDOG,
 ) -> Installation:
     """Put simulated boards in place; called again, put new ones in their place.
@@ -78,7 +80,28 @@ def install(
     Raises:
         UsageError: an argument is wrong, or the mode or name cannot be had; the message names it.
     """
-    config = MachineConfig(
+    config = configure(count, profile, memory, clock, hazards, name, faults, watchdog)
+    with _lock:
+        return _put_in_place(name, config, _choice(mode, name))
+
+
+def configure(
+    count: int | None = None,
+    profile: ProfileSource | Sequence[ProfileSource] = DEFAULT_PROFILE,
+    memory: int | str | None = None,
+    clock: Literal["virtual", "real"] = "virtual",
+    hazards: HazardMode = "warn",
+    name: str = DEFAULT_NAME,
+    faults: str | Sequence[Fault] = (),
+    watchdog: float = DEFAULT_WATCHDOG,
+) -> MachineConfig:
+    """The arguments of `install` as a machine takes them; nothing is installed.
+
+    Raises:
+        UsageError: an argument is wrong; the message names it.
+    """
+    _check_kinds(name, faults, watchdog)
+    return MachineConfig(
         profiles=_profiles(count, profile),
         memory=None if memory is None else parse_size(memory),
         clock=clock,
@@ -86,8 +109,6 @@ def install(
         faults=parse_faults(faults) if isinstance(faults, str) else tuple(faults),
         watchdog=watchdog,
     )
-    with _lock:
-        return _put_in_place(name, config, _choice(mode, name))
 
 
 def install_from_environment() -> Installation:
@@ -98,10 +119,16 @@ def install_from_environment() -> Installation:
 
 def uninstall() -> None:
     """Take the boards away: no device is counted any more, and nothing acts on torch."""
-    global _current
+    global _taken_away
     with _lock:
-        _hide_from_torch()
-        _current = None
+        _take_away()
+        _taken_away = True
+
+
+def _take_away() -> None:
+    global _current
+    _hide_from_torch()
+    _current = None
 
 
 @contextmanager
@@ -114,7 +141,7 @@ def preserved() -> Iterator[None]:
     finally:
         with _lock:
             if before is None or config is None:
-                uninstall()
+                _take_away()
             else:
                 _put_in_place(before.machine.name, config, before.choice)
 
@@ -140,21 +167,24 @@ def machine() -> Machine:
 
 
 def board_count(mode: Mode) -> int:
-    """Boards that are installed; 0 where none are.
+    """Boards that are installed; 0 where the program took them away.
+
+    Where none were installed yet, or a test has ended, they install themselves.
 
     Raises:
         UsageError: they are installed in another mode than the one that accelhal opened.
     """
-    if _current is None:
+    if _current is None and _taken_away:
         return 0
-    if _current.choice.mode != mode:
+    current = install_from_environment()
+    if current.choice.mode != mode:
         raise UsageError(
             f"accelhal opened the simulated boards in {mode} mode, and they are now installed in "
-            f"{_current.choice.mode} mode",
+            f"{current.choice.mode} mode",
             operation="device_count",
             hint=f'install(mode="{mode}"), or use another process',
         )
-    return len(_current.machine.boards)
+    return len(current.machine.boards)
 
 
 def inject(kind: str, device: int = 0, **settings: object) -> Fault:
@@ -182,8 +212,37 @@ def clear(device: int | None = None) -> None:
 
 
 def advance(seconds: float) -> None:
-    """Let time pass while the host does nothing; under a real clock it sleeps."""
+    """Let time pass while the host does nothing; under a real clock it sleeps.
+
+    Raises:
+        UsageError: seconds is no number from 0 up.
+    """
+    if not isinstance(seconds, (int, float)) or not 0 <= seconds < math.inf:
+        raise UsageError(
+            f"seconds must be 0 or more, not {seconds!r}", operation="advance", hint="seconds=0.5"
+        )
     machine().clock.advance(seconds)
+
+
+def _check_kinds(name: object, faults: object, watchdog: object) -> None:
+    if not isinstance(name, str):
+        raise UsageError(
+            f"name must be a device type, not {name!r}", operation="install", hint='name="mock"'
+        )
+    if not isinstance(watchdog, (int, float)) or isinstance(watchdog, bool):
+        raise UsageError(
+            f"watchdog must be a number of seconds, not {watchdog!r}",
+            operation="install",
+            hint=f"watchdog={DEFAULT_WATCHDOG:g}",
+        )
+    if isinstance(faults, str):
+        return
+    if not isinstance(faults, (list, tuple)) or not all(isinstance(one, Fault) for one in faults):
+        raise UsageError(
+            f"faults must be text or a list of Fault, not {faults!r}",
+            operation="install",
+            hint='faults="lost@1:after=10;slow@0:factor=3"',
+        )
 
 
 def _profiles(
@@ -195,7 +254,19 @@ def _profiles(
         )
     if isinstance(profile, (str, Path, Mapping, BoardProfile)):
         return (load_profile(profile),) * (DEFAULT_COUNT if count is None else count)
+    if not isinstance(profile, Iterable):
+        raise UsageError(
+            f"profile must be a name, a mapping, a file or a list of those, not {profile!r}",
+            operation="install",
+            hint=f'profile="{DEFAULT_PROFILE}"',
+        )
     profiles = tuple(load_profile(one) for one in profile)
+    if not profiles:
+        raise UsageError(
+            "profile is an empty list",
+            operation="install",
+            hint="give one profile for each board, or leave it out",
+        )
     if count not in (None, len(profiles)):
         raise UsageError(
             f"count is {count}, but {len(profiles)} profiles are given",
@@ -228,7 +299,7 @@ def _choice(mode: Mode | None, name: str) -> ModeChoice:
 
 
 def _put_in_place(name: str, config: MachineConfig, choice: ModeChoice) -> Installation:
-    global _current
+    global _current, _taken_away
     machine = _machines.get(name)
     if machine is None:
         machine = _machines[name] = Machine(name, config)
@@ -239,6 +310,7 @@ def _put_in_place(name: str, config: MachineConfig, choice: ModeChoice) -> Insta
     else:
         _hide_from_torch()
     _current = Installation(machine, choice)
+    _taken_away = False
     return _current
 
 

@@ -1,12 +1,13 @@
 """The mock backend's spec: there by name alone, never chosen by itself.
 
-A probe loads no simulation: every listing of backends runs it.
+A probe loads no simulation unless a variable asks for boards: every listing of backends runs it.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from accelhal.errors import AccelhalError, UsageError
 from accelhal.facts import Probe, ProbeStatus
@@ -39,6 +40,8 @@ def _probe(host: Host) -> Probe:
         return Probe(ProbeStatus.NOT_INSTALLED, 0, "torch is not installed", INSTALL_TORCH)
     try:
         settings = settings_from_environment(host.environ)
+        if settings:
+            _check(settings)
     except AccelhalError as error:
         return Probe(ProbeStatus.INCOMPATIBLE, None, error.message, error.hint or "")
     evidence = {
@@ -64,6 +67,13 @@ def _probe(host: Host) -> Probe:
     return Probe(
         ProbeStatus.AVAILABLE, count, f"simulated: {profile}, no hardware", evidence=evidence
     )
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    """Refuse what `install` would refuse; only a variable that is set costs the simulation."""
+    from accelhal_mock.installation import configure
+
+    configure(**{name: value for name, value in settings.items() if name != "mode"})
 
 
 def _installed() -> Installation | None:

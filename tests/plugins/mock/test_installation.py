@@ -240,3 +240,28 @@ def test_importing_and_simulating_take_no_torch():
         "assert 'torch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("profile", None),
+        ("profile", 5),
+        ("profile", []),
+        ("faults", None),
+        ("faults", ["lost"]),
+        ("watchdog", "soon"),
+        ("name", None),
+        ("name", 3),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_named(field, value):
+    with pytest.raises(UsageError, match=field):
+        accelhal_mock.install(mode="plain", **{field: value})
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), "1"])
+def test_time_advances_by_a_number_from_zero_up(seconds):
+    accelhal_mock.install(mode="plain")
+    with pytest.raises(UsageError, match="seconds"):
+        accelhal_mock.advance(seconds)

@@ -11,6 +11,7 @@ import pytest
 from accelhal_mock import installation
 from accelhal_mock.spec import SPEC
 
+import accelhal
 from accelhal.facts import ProbeStatus
 from accelhal.host import Host
 
@@ -151,3 +152,27 @@ def test_a_mode_that_changes_under_an_open_runtime_is_said():
     )
     assert "opened the simulated boards in plain mode" in ran.stdout
     assert "now installed in python mode" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("memory=lots", "memory"),
+        ("count=17", "1 to 16"),
+        ("count=-1", "1 to 16"),
+        ("profile=abacus", "profile"),
+        ("hazards=loud", "hazards"),
+    ],
+)
+def test_a_wrong_variable_is_said_before_anything_opens(text, words):
+    probe = SPEC.probe(Host(environ={"ACCELHAL_MOCK": text}))
+    assert probe.status is ProbeStatus.INCOMPATIBLE
+    assert words in probe.reason
+    assert probe.hint
+
+
+def test_boards_come_back_by_themselves_after_a_test_that_had_its_own(mock_boards):
+    with installation.preserved():
+        (board,) = mock_boards(count=1)
+        assert accelhal.device(board).index == 0
+    assert accelhal.device("mock:1").index == 1

@@ -14,13 +14,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from testing.conformance.broken import execution, facts, quantities, repetition
+from testing.conformance.broken import execution, facts, masks, quantities, repetition
 from testing.conformance.broken.backend import BROKEN
 
 from accelhal.testing.suite import GROUPS, group_of
 
 assert execution
 assert facts
+assert masks
 assert quantities
 assert repetition
 
@@ -58,7 +59,8 @@ def run_suites(names: list[str], report: Path) -> Path:
         [
             *(sys.executable, "-m", "pytest", str(COLLECTED), "-q", "--tb=short"),
             *("-c", os.devnull, "--rootdir", str(TESTS), "-p", "accelhal.testing.pytest_plugin"),
-            *("-p", "no:cacheprovider", "--import-mode=importlib", f"--junitxml={report}"),
+            *("-p", "no:cacheprovider", "-p", "no:logging", "--capture=no"),
+            *("--import-mode=importlib", f"--junitxml={report}"),
         ],
         env={
             **environ,

@@ -23,15 +23,17 @@ class Call:
         kwargs: the named ones, likewise.
         operands: the board tensors among them, in order.
         named: the board that a `device` argument names, or None.
+        names_host: a `device` argument names the host.
         strangers: tensors among the arguments that lie on the host.
     """
 
-    __slots__ = ("args", "kwargs", "named", "operands", "strangers")
+    __slots__ = ("args", "kwargs", "named", "names_host", "operands", "strangers")
 
     def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self.operands: list[BoardTensor] = []
         self.strangers: list[torch.Tensor] = []
         self.named: Board | None = None
+        self.names_host = False
         operands = self.operands
         plain = []
         for value in args:
@@ -67,6 +69,7 @@ class Call:
     def _device(self, device: torch.device) -> torch.device:
         installation = current_installation()
         if device.type != installation.name:
+            self.names_host = device.type == _HOST.type
             return device
         self.named = installation.machine.board(device.index)
         return _HOST

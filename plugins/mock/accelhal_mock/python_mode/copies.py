@@ -37,6 +37,14 @@ def copy_in_place(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, 
     return target
 
 
+@OPERATORS.register(aten._foreach_copy_.default)
+def copy_each_in_place(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """`_foreach_copy_(targets, sources, non_blocking)`: one by one, as torch where they mix."""
+    single = OPERATORS[aten.copy_.default]
+    for target, source in zip(args[0], args[1], strict=True):
+        copy_in_place(single, (target, source, *args[2:]), kwargs)
+
+
 @OPERATORS.register(aten._copy_from.default)
 def copy_from(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """`_copy_from(source, target, non_blocking)`: torch's own name for a copy by the backend."""

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from accelhal_mock.python_mode.arguments import Call
+from accelhal_mock.python_mode.host_memory import pin
 from accelhal_mock.python_mode.installed import current_installation
 from accelhal_mock.python_mode.operators import OPERATORS, Operator
 from accelhal_mock.python_mode.tensor import BoardTensor, storage_key, wrap
@@ -66,6 +67,8 @@ def empty_strided(
 def run_allocation(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Carry out an operator that only makes room: shape and type come from its operand."""
     call = Call(args, kwargs)
+    if call.names_host:
+        return made_on_host(operator, call)
     board = call.named
     if board is None:
         board = call.operands[0]._board if call.operands else _board(None)
@@ -75,6 +78,20 @@ def run_allocation(operator: Operator, args: Sequence[Any], kwargs: Mapping[str,
         return host  # empty_like(device="meta"), for one
     memory = board.memory.allocate(host.untyped_storage().nbytes())
     return wrap(host, board, memory, storage_key(host))
+
+
+@OPERATORS.register(aten._efficientzerotensor.default)
+def run_zero_tensor(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Zeros with memory: forward differentiation asks for some without, unknown to boards."""
+    zeros = OPERATORS[aten.zeros.default]
+    return zeros.run(zeros, args, kwargs)
+
+
+def made_on_host(operator: Operator, call: Call) -> Any:
+    """A tensor of the host in the shape of a board's: `empty_like(x, device="cpu")`."""
+    pinned = call.kwargs.pop("pin_memory", None)
+    host = operator.call(*call.args, **call.kwargs)
+    return pin(host) if pinned else host
 
 
 def _board(device: torch.device | None) -> Board:

@@ -9,6 +9,7 @@ import torch
 
 from accelhal_mock.python_mode.arguments import Call, check_placement, dense_alone
 from accelhal_mock.python_mode.arithmetic import kernel_cost
+from accelhal_mock.python_mode.factories import made_on_host
 from accelhal_mock.python_mode.installed import current_installation
 from accelhal_mock.python_mode.operators import OPERATORS, Operator
 from accelhal_mock.python_mode.random_numbers import use_board_generator
@@ -35,6 +36,8 @@ def run_kernel(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any
         NotImplementedError: an operand or the result is sparse.
     """
     call = Call(args, kwargs)
+    if call.names_host and operator.reads_shapes:
+        return made_on_host(operator, call)
     operands = call.operands
     board = call.named
     if operands:

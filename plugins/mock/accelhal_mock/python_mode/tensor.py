@@ -109,7 +109,7 @@ class BoardTensor(torch.Tensor):
     @property
     def data(self) -> torch.Tensor:
         """The tensor without its history; assigning puts other memory under this tensor."""
-        return self.detach()
+        return wrap_view(self._host, self)  # with a version counter of its own
 
     @data.setter
     def data(self, other: torch.Tensor) -> None:
@@ -131,6 +131,9 @@ class BoardTensor(torch.Tensor):
             if state:
                 return torch._utils._rebuild_parameter_with_state, (*values, state)
             return torch._utils._rebuild_parameter, values
+        if self.is_conj() or self.is_neg():  # a storage holds no such mark
+            resolved = self.detach().resolve_conj().resolve_neg()
+            return resolved.requires_grad_(self.requires_grad).__reduce_ex__(protocol)
         torch.utils.hooks.warn_if_has_hooks(self)
         self._board.current_stream().synchronize()  # the values are about to be read
         storage = torch.storage.TypedStorage(

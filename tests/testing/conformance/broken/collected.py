@@ -2,11 +2,12 @@
 
 import os
 
-from testing.conformance.broken import execution, facts, quantities, repetition
+from testing.conformance.broken import execution, facts, masks, quantities, repetition
 from testing.conformance.broken.backend import BROKEN
 
 assert execution
 assert facts
+assert masks
 assert quantities
 assert repetition
 

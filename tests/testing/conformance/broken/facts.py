@@ -1,4 +1,4 @@
-"""Broken: loading, signatures, capabilities, identity, visible devices, processes."""
+"""Broken: loading, signatures, capabilities, identity, processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from testing.conformance.broken import specs
 from testing.conformance.broken.backend import OnBrokenBackend
 
 from accelhal.facts import BoardKey, DeviceProperties, Location
-from accelhal.host.visible_devices import VisibleDevices, active_mask
 from accelhal.spi import Support
 
 SPECS = "testing.conformance.broken.specs"
@@ -186,47 +185,6 @@ class PropertiesChange(OnBrokenBackend):
         def properties(self, index: int) -> DeviceProperties:
             self.asked += 1
             return replace(super().properties(index), arch=f"revision-{self.asked}")
-
-
-# ---- visible devices
-
-VARIABLE = VisibleDevices("MOCK_VISIBLE_DEVICES")
-
-
-class MaskIsReadInDriverOrder(OnBrokenBackend):
-    """The variable hides devices, and does not order them; a repeated id is shown once."""
-
-    spec_changes: ClassVar[Mapping[str, Any]] = {"visible_devices": (VARIABLE,)}
-    child_setup = (
-        "from testing.conformance.broken.facts import MaskIsReadInDriverOrder as Broken\n"
-        "Broken.register()\n"
-    )
-    tasks = frozenset({"count"})
-    fails = frozenset(
-        {
-            "ids_show_devices_in_the_spec_s_order",
-            "repeated_id_hides_every_device",
-            "probe_says_that_devices_are_hidden",
-        }
-    )
-
-    class Runtime(PythonRuntime):
-        def _boards(self) -> list[int]:
-            mask = active_mask((VARIABLE,), os.environ)
-            everything = list(range(super().device_count()))
-            if mask is None:
-                return everything
-            named = mask.value.split(",")
-            return [index for index in everything if str(index) in named]
-
-        def device_count(self) -> int:
-            return len(self._boards())
-
-        def properties(self, index: int) -> DeviceProperties:
-            return super().properties(self._boards()[index])
-
-        def locate(self, index: int) -> Location:
-            return super().locate(self._boards()[index])
 
 
 # ---- processes
