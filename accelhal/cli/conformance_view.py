@@ -26,8 +26,10 @@ def show_report(out: Console, report: ConformanceReport, *, verbose: bool) -> No
     out.print(Text(_heading(report), "bold"))
     out.print()
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for column in _COLUMNS:
-        table.add_column(column, justify="right" if column in _COLUMNS[1:5] else "left")
+    table.add_column(_COLUMNS[0], no_wrap=True)
+    for column in _COLUMNS[1:-1]:
+        table.add_column(column, justify="right")
+    table.add_column(_COLUMNS[-1])
     for group, numbers, reasons in _rows(report):
         cells = [Text(str(n or "-"), _STYLES.get(o, "") if n else "dim") for o, n in numbers]
         table.add_row(group, *cells, Text("; ".join(reasons), "dim"))
