@@ -52,6 +52,11 @@ def test_a_sound_package_is_loaded_and_counted(package: Package) -> None:
         ("raise OSError('libtoy.so: not found')", ImportOutcome.RAISED, "OSError: libtoy.so"),
         ("assert False, 'no toys'", ImportOutcome.RAISED, "AssertionError: no toys"),
         ("raise SystemExit(3)", ImportOutcome.RAISED, "SystemExit: 3"),
+        (
+            "class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute",
+            ImportOutcome.RAISED,
+            "Mute: (no message",
+        ),
         ("import toy_driver", ImportOutcome.RAISED, "ModuleNotFoundError"),
         ("def broken(:", ImportOutcome.RAISED, "SyntaxError"),
         ("import os; os._exit(7)", ImportOutcome.EXITED, "exit status 7"),
