@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import accelhal_mock
 import pytest
 from accelhal_mock.simulation import BitFlip, BoardError, FaultKind, OutOfMemoryError
 from accelhal_mock.simulation.error_texts import MESSAGE_KINDS
@@ -319,7 +320,7 @@ def test_any_text_is_read_or_refused_with_the_next_step(text):
         ("oom:factor=3", "'oom' has no field 'factor'"),
         ("library_missing:after=3", "no field 'after'.*it takes none"),
         ("pcie_width_drop:lanes=3", "'lanes' must be 1, 2, 4 or 8"),
-        ("wrong_result:bit=-1", "'bit' must be 0 or more"),
+        ("wrong_result:bit=-1", "'bit' must be 0 to 127"),
     ],
 )
 def test_a_wrong_fault_is_refused_by_name_with_the_next_step(text, says):
@@ -343,3 +344,18 @@ def test_a_fault_by_api_takes_numbers_and_refuses_the_rest():
 
 def test_every_kind_is_in_the_catalogue():
     assert set(CATALOGUE) == set(FaultKind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "says"),
+    [
+        ("link_down", {"peer": 9}, "peer must be another board, below 2, not 9"),
+        ("link_down", {"peer": 0}, "peer must be another board, below 2, not 0"),
+        ("wrong_result", {"bit": 128}, "'bit' must be 0 to 127, not 128"),
+    ],
+)
+def test_a_fault_of_a_board_or_bit_that_is_not_there_is_refused(mock_boards, kind, settings, says):
+    mock_boards(count=2, mode="plain")
+    with pytest.raises(UsageError, match=says):
+        accelhal_mock.inject(kind, device=0, **settings)
+    accelhal_mock.inject("link_down", device=0, peer=1)

@@ -66,7 +66,7 @@ class MachineConfig:
         )
         _check(self.watchdog > 0, "watchdog", "more than 0 seconds", self.watchdog)
         for fault in self.faults:
-            check_board(fault.device, len(self.profiles))
+            check_boards(fault, len(self.profiles))
 
 
 class _ThreadState(threading.local):
@@ -222,9 +222,9 @@ class Machine:
         """Arm a fault on its board.
 
         Raises:
-            UsageError: there is no such board.
+            UsageError: a board it names is not there.
         """
-        check_board(fault.device, len(self.boards))
+        check_boards(fault, len(self.boards))
         self.boards[fault.device].inject(fault)
 
     def clear_faults(self, device: int | None = None) -> None:
@@ -233,9 +233,12 @@ class Machine:
             board.clear_faults()
 
 
-def check_board(index: int, count: int) -> None:
-    """Raise UsageError where a fault names a board that is not there."""
-    _check(index < count, "device", f"below {count}, the number of boards", index)
+def check_boards(fault: Fault, count: int) -> None:
+    """Raise UsageError where a fault names a board that is not there, or links one to itself."""
+    _check(fault.device < count, "device", f"below {count}, the number of boards", fault.device)
+    if fault.peer is not None:
+        wanted = f"another board, below {count}"
+        _check(0 <= fault.peer < count and fault.peer != fault.device, "peer", wanted, fault.peer)
 
 
 def _check(good: bool, name: str, wanted: str, value: object) -> None:

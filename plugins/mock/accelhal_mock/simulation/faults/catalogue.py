@@ -31,6 +31,10 @@ class FaultKind(str, Enum):
     PERMISSION_DENIED = "permission_denied"
 
 
+_WIDEST_ELEMENT = 128
+"""Bits of torch's widest element, complex128; a narrower one takes the bit modulo its own width."""
+
+
 @dataclass(frozen=True)
 class FaultTraits:
     """What is true of every fault of a kind.
@@ -136,7 +140,7 @@ class Fault:
             self.probability,
         )
         _check(1 <= self.factor < math.inf, "factor", "1 or more", self.factor)
-        _check(self.bit is None or self.bit >= 0, "bit", "0 or more", self.bit)
+        _check(self.bit is None or 0 <= self.bit < _WIDEST_ELEMENT, "bit", "0 to 127", self.bit)
         _check(self.lanes in (1, 2, 4, 8), "lanes", "1, 2, 4 or 8", self.lanes)
 
     @property
