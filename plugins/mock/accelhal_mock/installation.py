@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from accelhal.errors import UsageError
 from accelhal.host import Host
+from accelhal.runtimes.torch_loading import privateuse1_owner
 from accelhal_mock.byte_size import parse_size
 from accelhal_mock.environment import (
     DEFAULT_COUNT,
@@ -21,7 +22,7 @@ from accelhal_mock.environment import (
     DEFAULT_PROFILE,
     settings_from_environment,
 )
-from accelhal_mock.mode import Mode, ModeChoice, choose_mode, privateuse1_owner
+from accelhal_mock.mode import Mode, ModeChoice, choose_mode
 from accelhal_mock.profiles import BoardProfile, load_profile
 from accelhal_mock.simulation import Fault, Machine, MachineConfig
 from accelhal_mock.simulation.faults.catalogue import make_fault

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Literal
 
 from accelhal.host import Host
 from accelhal.host.torch_install import autoload_enabled, autoload_entries, read_torch_install
+from accelhal.runtimes.torch_loading import privateuse1_owner
 
 Mode = Literal["python", "plain"]
 
@@ -51,12 +51,3 @@ def choose_mode(host: Host, name: str = "mock") -> ModeChoice:
     if "cuda" in torch.build and host.exists(_NODE_OF_CUDA):
         return ModeChoice("plain", "this torch is built for CUDA, and the host has CUDA boards")
     return ModeChoice("python", f"torch {torch.version} has room for an out-of-tree device")
-
-
-def privateuse1_owner() -> str | None:
-    """The device type that holds torch's place for out-of-tree devices; None where it is free."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "_C"):
-        return None
-    name: str = torch._C._get_privateuse1_backend_name()
-    return None if name == "privateuseone" else name

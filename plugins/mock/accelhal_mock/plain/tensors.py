@@ -11,6 +11,7 @@ from accelhal.errors import UsageError
 from accelhal_mock import installation
 from accelhal_mock.simulation import Allocation, BitFlip, Board
 from accelhal_mock.torch_errors import torch_errors
+from accelhal_mock.wrong_results import flip_bit
 
 _allocations: dict[int, Allocation] = {}
 """By the address of the storage, dropped with it."""
@@ -106,13 +107,6 @@ def put_module(module: torch.nn.Module, device: int) -> torch.nn.Module:
 
 
 def apply_flip(tensor: torch.Tensor, flip: BitFlip | None) -> None:
-    """Flip the bit that a wrong_result fault names, in place; nothing for None or no element."""
-    if flip is None or tensor.numel() == 0:
-        return
-    flat = tensor.detach().view(-1) if tensor.is_contiguous() else tensor.detach().reshape(-1)
-    data = flat.view(torch.uint8)
-    element, bit = flip.place(flat.numel(), 8 * flat.element_size())
-    byte = element * flat.element_size() + bit // 8
-    data[byte] ^= 1 << bit % 8
-    if not tensor.is_contiguous():
-        tensor.detach().copy_(flat.view(tensor.shape))
+    """Flip the bit that a wrong_result fault names, in place; nothing where there is none."""
+    if flip is not None:
+        flip_bit(tensor.detach(), flip)

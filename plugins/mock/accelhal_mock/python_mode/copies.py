@@ -15,8 +15,8 @@ from accelhal_mock.python_mode.kernels import run_kernel
 from accelhal_mock.python_mode.operators import OPERATORS, Operator
 from accelhal_mock.python_mode.tensor import BoardTensor, storage_key, wrap
 from accelhal_mock.python_mode.waiting import wait_for
-from accelhal_mock.python_mode.wrong_results import flip_bit
 from accelhal_mock.simulation import BitFlip
+from accelhal_mock.wrong_results import flip_bit
 
 aten: Any = torch.ops.aten
 

@@ -17,9 +17,9 @@ from accelhal_mock.python_mode.recording import Recording, unchanged
 from accelhal_mock.python_mode.reshaping import follow_host
 from accelhal_mock.python_mode.tensor import BoardTensor, wrap, wrap_view
 from accelhal_mock.python_mode.waiting import wait_for
-from accelhal_mock.python_mode.wrong_results import flip_bit
 from accelhal_mock.simulation import Allocation, Board, Stream
 from accelhal_mock.simulation.host import Operation
+from accelhal_mock.wrong_results import flip_bit
 
 _MASKS = (torch.bool, torch.uint8)
 _EVERY_DEVICE = torch._C.DispatchKey.CompositeExplicitAutograd

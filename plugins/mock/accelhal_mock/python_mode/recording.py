@@ -11,8 +11,8 @@ import torch
 from accelhal_mock.python_mode.arguments import Call
 from accelhal_mock.python_mode.host_memory import poison
 from accelhal_mock.python_mode.operators import Operator
-from accelhal_mock.python_mode.wrong_results import flip_bit
 from accelhal_mock.simulation import BitFlip
+from accelhal_mock.wrong_results import flip_bit
 
 
 class Recording:
