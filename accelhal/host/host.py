@@ -74,3 +74,11 @@ class Host:
             return os.path.basename(os.readlink(self.path(absolute)))
         except OSError:
             return None
+
+    def link_target(self, absolute: str) -> str | None:
+        """The host's path that a symbolic link names, or None when there is no link."""
+        try:
+            target = os.readlink(self.path(absolute))
+        except OSError:
+            return None
+        return os.path.normpath(os.path.join(os.path.dirname(absolute), target))

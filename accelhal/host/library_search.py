@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from accelhal.host.host import Host
+
+_AT_SECURE = 23
+"""linux/auxvec.h"""
 
 _CACHE = "/etc/ld.so.cache"
 _MAPS = "/proc/self/maps"
 
 _SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 _MULTIARCH_FOLDERS = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu")
+
+
+@dataclass(frozen=True)
+class LibraryFile:
+    """How a vendor's driver library is found.
+
+    Attributes:
+        soname: what the dynamic loader is asked for.
+        variable: the environment variable that names the file instead; empty where there is none.
+            Ignored in a process with raised rights.
+        paths: where the vendor's installers put it, tried last.
+    """
+
+    soname: str
+    variable: str = ""
+    paths: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """What to do where no file loads."""
+        named = f", or name the file in {self.variable}" if self.variable else ""
+        return f"install the driver{named}"
+
+    def candidates(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """What to ask the loader for, in this order."""
+        chosen = environ.get(self.variable) if self.variable else None
+        if chosen and not has_raised_rights():
+            return (chosen,)
+        return (self.soname, *self.paths)
+
+    def is_there(self, host: Host) -> bool:
+        """Whether the loader would find a file; nothing is loaded."""
+        return any(
+            host.exists(name) if name.startswith("/") else find_library(host, name) is not None
+            for name in self.candidates(host.environ)
+        )
+
+
+def has_raised_rights() -> bool:
+    """Whether the process runs with rights that its caller does not have (AT_SECURE)."""
+    getauxval = getattr(ctypes.CDLL(None), "getauxval", None)
+    if getauxval is None:
+        return os.getuid() != os.geteuid() or os.getgid() != os.getegid()
+    getauxval.restype, getauxval.argtypes = ctypes.c_ulong, [ctypes.c_ulong]
+    return bool(getauxval(_AT_SECURE))
 
 
 def find_library(host: Host, name: str, package_folders: Sequence[str] = ()) -> str | None:

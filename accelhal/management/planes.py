@@ -1,18 +1,27 @@
-"""The open driver libraries of this process, one for each backend that has one."""
+"""The open management planes, one for each backend that has one."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
 from accelhal.errors import AccelhalError, BackendLoadError, UnsupportedError, described
+from accelhal.host import Host
+from accelhal.management.driver_client import DriverClient, can_run_elsewhere
+from accelhal.management.remote import RemoteManagement
 from accelhal.spi import BackendSpec, Management
+
+PLACE_VARIABLE = "ACCELHAL_MANAGEMENT"
+IN_PROCESS = "inproc"
+"""Loads driver libraries into this process: a call that hangs then hangs the caller."""
 
 OPEN_LIMIT_S = 30.0
 """How long one thread waits while another opens a driver library."""
 
 _lock = threading.RLock()
 _open: dict[str, tuple[BackendSpec, Management]] = {}
+_clients: dict[str, tuple[BackendSpec, DriverClient]] = {}  # also those that did not start
 _opening: list[str] = []
 
 
@@ -28,6 +37,14 @@ def open_management(spec: BackendSpec) -> Management:
             f"{spec.name}: this version of its plugin has no management plane",
             backend=spec.name,
             operation="open_management",
+        )
+    library = spec.driver_library
+    if library is not None and not library.is_there(Host()):
+        raise BackendLoadError(
+            f"{spec.name}: the driver library {library.soname} is not on this host",
+            backend=spec.name,
+            operation="open_management",
+            hint=library.hint,
         )
     if not _lock.acquire(timeout=OPEN_LIMIT_S):
         raise _failed(spec, f"another thread is at it for {OPEN_LIMIT_S:g} s")
@@ -45,7 +62,7 @@ def _started(spec: BackendSpec, start: Callable[[], Management]) -> Management:
         raise _failed(spec, "its start asks for itself")
     _opening.append(spec.name)
     try:
-        management = start()
+        management = _remote(spec, start) if _is_remote(spec, start) else start()
     except (KeyboardInterrupt, AccelhalError):
         raise
     except BaseException as error:
@@ -55,6 +72,22 @@ def _started(spec: BackendSpec, start: Callable[[], Management]) -> Management:
     if not isinstance(management, Management):
         raise _failed(spec, f"open_management returned a {type(management).__name__}")
     return management
+
+
+def _is_remote(spec: BackendSpec, start: Callable[[], Management]) -> bool:
+    """Simulated boards live in this process; so does a library that another cannot be told of."""
+    if spec.simulated or os.environ.get(PLACE_VARIABLE) == IN_PROCESS:
+        return False
+    return can_run_elsewhere(start)
+
+
+def _remote(spec: BackendSpec, start: Callable[[], Management]) -> Management:
+    known = _clients.get(spec.name)
+    if known is None or known[0] is not spec:
+        known = _clients[spec.name] = (spec, DriverClient(spec.name, start))
+    client = known[1]
+    client.open()
+    return RemoteManagement(client)
 
 
 def _failed(spec: BackendSpec, reason: str) -> BackendLoadError:

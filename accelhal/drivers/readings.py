@@ -1,0 +1,93 @@
+"""From driver calls to a dataclass of facts: each figure in its range, or None with the reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+Facts = TypeVar("Facts")
+
+NO_SOURCE = "the driver library does not report it"
+
+_TEMPERATURE = (-40, 150)
+_WATTS = (0, 5000)
+_PERCENT = (0, 100)
+_MHZ = (0, 30_000)
+_COUNT = (0, (1 << 63) - 1)
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    "temperature": _TEMPERATURE,
+    "memory_temperature": _TEMPERATURE,
+    "slowdown_temperature": _TEMPERATURE,
+    "shutdown_temperature": _TEMPERATURE,
+    "power": _WATTS,
+    "power_limit": _WATTS,
+    "default_power_limit": _WATTS,
+    "utilization": _PERCENT,
+    "memory_bandwidth_utilization": _PERCENT,
+    "core_clock": _MHZ,
+    "memory_clock": _MHZ,
+    "max_core_clock": _MHZ,
+    "max_memory_clock": _MHZ,
+    "memory_used": (0, 1 << 50),
+    "memory_total": (0, 1 << 50),
+    "generation": (1, 9),
+    "max_generation": (1, 9),
+    "lanes": (1, 32),
+    "max_lanes": (1, 32),
+    "received": (0, 1e12),
+    "sent": (0, 1e12),
+    "replays": _COUNT,
+    "corrected": _COUNT,
+    "uncorrected": _COUNT,
+    "corrected_total": _COUNT,
+    "uncorrected_total": _COUNT,
+    "repaired": _COUNT,
+}
+"""Field -> the range of its unit. What lies outside is another unit, or the driver's "no value"."""
+
+
+class NotReportedError(Exception):
+    """The driver has no such figure here; the message is the reason."""
+
+
+def collect(kind: type[Facts], readers: Mapping[str, Callable[[], Any]]) -> Facts:
+    """An instance of a facts class, each field read by the function of its name.
+
+    A field without a reader, or whose reader raises NotReportedError, is None with its reason.
+    What else a reader raises means that the board or the library failed, and goes through.
+    """
+    values: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name == "reasons":
+            continue
+        try:
+            values[field.name] = in_range(field.name, _read(readers.get(field.name)))
+        except NotReportedError as reason:
+            reasons[field.name] = str(reason)
+    return kind(**values, reasons=reasons)  # type: ignore[call-arg]
+
+
+def in_range(name: str, value: Any) -> Any:
+    """The value, if it is one that the field of that name can have.
+
+    Raises:
+        NotReportedError: it is outside the range of the field's unit.
+    """
+    limits = RANGES.get(name)
+    if limits is None:
+        return value
+    # NaN is in no range.
+    if math.isnan(value) or not limits[0] <= value <= limits[1]:
+        raise NotReportedError(f"the driver answered {value:g}, which is no {name}")
+    return value
+
+
+def _read(reader: Callable[[], Any] | None) -> Any:
+    value = None if reader is None else reader()
+    if value is None:
+        raise NotReportedError(NO_SOURCE)
+    return value
