@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
+from accelhal.cli.current_folder import current_folder
 from accelhal.cli.exit_codes import ExitCode
 from accelhal.cli.output import console, print_json
 from accelhal.device_name import parse_device_name
-from accelhal.errors import UsageError
-from accelhal.registry import backends
-from accelhal.testing.conformance import (
-    GROUPS,
-    TIME_LIMIT_S,
-    ConformanceReport,
-    Outcome,
-    Progress,
-    run,
-)
+from accelhal.errors import AccelhalError, BackendConflictError, UsageError, did_you_mean
+from accelhal.registry.listing import same_distribution
+from accelhal.registry.plugins import BUILT_IN, installed_plugins
+from accelhal.runtimes import cpu_spec
+from accelhal.testing.conformance import GROUPS, ConformanceReport, Outcome
+from accelhal.testing.conformance_run import Limits, Progress, run
+
+_LIMITS = Limits()
+
+
+class _SecondsRange(click.FloatRange):
+    """A number of seconds; "nan" is none, though it is not out of any range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> float:
+        """Click's own conversion, without nan."""
+        number: float = super().convert(value, param, context)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number of seconds", param, context)
+        return number
+
+
+_SECONDS = _SecondsRange(1, 24 * 3600)
 
 
 @click.command()
@@ -28,12 +45,30 @@ from accelhal.testing.conformance import (
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="May be repeated.")
 @click.option(
     "--timeout",
-    "limit_s",
-    type=click.FloatRange(1, 24 * 3600),
-    default=TIME_LIMIT_S,
+    "run_s",
+    type=_SECONDS,
+    default=_LIMITS.run_s,
     show_default=True,
     metavar="SECONDS",
     help="Limit for the whole run.",
+)
+@click.option(
+    "--open-timeout",
+    "opening_s",
+    type=_SECONDS,
+    default=_LIMITS.opening_s,
+    show_default=True,
+    metavar="SECONDS",
+    help="Limit for opening the backend.",
+)
+@click.option(
+    "--rule-timeout",
+    "rule_s",
+    type=_SECONDS,
+    default=_LIMITS.rule_s,
+    show_default=True,
+    metavar="SECONDS",
+    help="Limit for one rule.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every rule that is not applicable.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print tables in Markdown.")
@@ -41,7 +76,9 @@ from accelhal.testing.conformance import (
 def conformance(
     backend: str,
     groups: tuple[str, ...],
-    limit_s: float,
+    run_s: float,
+    opening_s: float,
+    rule_s: float,
     verbose: bool,
     as_markdown: bool,
     as_json: bool,
@@ -49,15 +86,17 @@ def conformance(
     """Try every rule of the interface on a BACKEND, such as cpu.
 
     The rules run in a child process under pytest, which comes with the extra "test". They use the
-    backend's devices and some of their memory.
+    backend's devices and some of their memory. What is tried is what is installed, whatever lies
+    in the current folder.
 
-    Exit code 2 where a rule failed.
+    Exit code 2 where a rule failed or was not tried, 3 where no rule applies to the backend.
     """
     _check_names(backend, groups)
     if as_json and as_markdown:
         raise UsageError("--json and --markdown exclude one another", operation="conformance")
+    current_folder("conformance")
     with _progress_bar(backend) as progress:
-        report = run(backend, groups, limit_s=limit_s, progress=progress)
+        report = run(backend, groups, limits=Limits(opening_s, rule_s, run_s), progress=progress)
     if as_json:
         print_json("conformance", document(report))
     elif as_markdown:
@@ -68,6 +107,13 @@ def conformance(
         from accelhal.cli.conformance_view import show_report
 
         show_report(console(), report, verbose=verbose)
+    if report.complete and not report.judged:
+        raise AccelhalError(
+            f"nothing was judged: none of {report.total} rules applies to {backend}",
+            operation="conformance",
+            hint="the reasons stand with each group; "
+            + ("name other groups, or none for all rules" if groups else "ask the plugin's author"),
+        )
     return ExitCode.FINE if report.passed else ExitCode.FAILURE
 
 
@@ -78,6 +124,9 @@ def document(report: ConformanceReport) -> dict[str, object]:
         "versions": dict(report.versions),
         "complete": report.complete,
         "passed": report.passed,
+        "total": report.total,
+        "judged": report.judged,
+        "stopped": report.stopped,
         "groups": [
             {"name": group, **{outcome.value: counts[outcome] for outcome in Outcome}}
             for group, counts in report.groups().items()
@@ -102,21 +151,38 @@ def _check_names(backend: str, groups: tuple[str, ...]) -> None:
         raise UsageError(
             f"there is no group {unknown[0]!r}",
             operation="conformance",
-            hint=f"one of: {', '.join(GROUPS)}",
+            hint=f"{did_you_mean(unknown[0], GROUPS)}one of: {', '.join(GROUPS)}",
         )
     name = parse_device_name(backend)
     if name.index is not None:
         raise UsageError(
             f"{backend!r} is a device: the suite takes all devices of a backend",
             operation="conformance",
-            hint=f"accelhal conformance {name.backend}",
+            hint=f"accelhal conformance {backend.rpartition(':')[0]}",
         )
-    known = [found.name for found in backends()]
-    if name.backend not in known:
+    # Names only: a plugin that ends the process when it is loaded must end the child's.
+    providers = {cpu_spec.SPEC.name: [BUILT_IN]}
+    for plugin in installed_plugins():
+        providers.setdefault(plugin.name, []).append(plugin.distribution)
+    own = providers.get(name.backend)
+    if own is None:
         raise UsageError(
             f"no backend is named {name.backend!r}",
             operation="conformance",
-            hint=f"installed: {', '.join(known)}",
+            hint=f"{did_you_mean(name.backend, providers)}installed: {', '.join(providers)}",
+        )
+    pinned = name.distribution
+    if pinned is None and len(set(own)) > 1:
+        raise BackendConflictError(
+            f"backend {name.backend!r} is claimed by {' and '.join(own)}",
+            operation="conformance",
+            hint=f"uninstall one, or name it: accelhal conformance {name.backend}@{own[0]}",
+        )
+    if pinned is not None and not any(same_distribution(pinned, each) for each in own):
+        raise UsageError(
+            f"{pinned} provides no backend {name.backend!r}",
+            operation="conformance",
+            hint=f"it is provided by {', '.join(own)}",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -21,29 +22,44 @@ _COUNTED = (
 _STYLES = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.EXPECTED_FAILURE: "yellow"}
 
 
+_WIDE = 100
+"""Columns below which the reasons stand under the table: a last column would hold a word a line."""
+
+_MARKUP = re.compile(r"[\\|<>*`]")
+"""What Markdown would take for more than the character; names keep their underscores."""
+
+
 def show_report(out: Console, report: ConformanceReport, *, verbose: bool) -> None:
     """Print the table, the failures with what they say, and the closing line."""
     out.print(Text(_heading(report), "bold"))
     out.print()
+    wide = out.width >= _WIDE
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     table.add_column(_COLUMNS[0], no_wrap=True)
     for column in _COLUMNS[1:-1]:
-        table.add_column(column, justify="right")
-    table.add_column(_COLUMNS[-1])
-    for group, numbers, reasons in _rows(report):
+        table.add_column(column, justify="right", min_width=max(map(len, column.split())))
+    if wide:
+        table.add_column(_COLUMNS[-1])
+    rows = list(_rows(report))
+    for group, numbers, reasons in rows:
         cells = [Text(str(n or "-"), _STYLES.get(o, "") if n else "dim") for o, n in numbers]
-        table.add_row(group, *cells, Text("; ".join(reasons), "dim"))
+        table.add_row(group, *cells, *([Text("; ".join(reasons), "dim")] if wide else ()))
     out.print(table)
+    if not wide:
+        out.print()
+        for group, _, reasons in rows:
+            if reasons:
+                out.print(Text(f"{group}: {'; '.join(reasons)}", "dim"))
     for result in report.having(Outcome.FAILED):
         out.print()
-        out.print(Text.assemble(("✗ ", "red"), (f"{result.group}: {result.rule}", "bold")))
+        out.print(Text.assemble(("✗ ", "red"), (result.title, "bold")))
         if result.statement:
             out.print(Text(f"  rule: {result.statement}"))
         for line in result.message.splitlines():
             out.print(Text(f"  {line}"))
     if verbose:
         for result in report.having(Outcome.NOT_APPLICABLE):
-            out.print(Text(f"- {result.group}: {result.rule}: {result.message}", "dim"))
+            out.print(Text(f"- {result.title}: {result.message}", "dim"))
     out.print()
     out.print(Text(closing(report), "green" if report.passed else "red"))
 
@@ -67,9 +83,10 @@ def closing(report: ConformanceReport) -> str:
     if counts[Outcome.EXPECTED_FAILURE]:
         parts.append(f"{counts[Outcome.EXPECTED_FAILURE]} failed as expected")
     parts.append(f"{counts[Outcome.NOT_APPLICABLE]} not applicable")
-    if not report.complete:
-        parts.append(f"{report.total - len(report.results)} not tried")
-    return ", ".join(parts) + "."
+    if report.complete:
+        return ", ".join(parts) + "."
+    parts.append(f"{report.total - len(report.results)} not tried")
+    return f"{', '.join(parts)}.\nStopped early: {report.stopped}"
 
 
 def _heading(report: ConformanceReport) -> str:
@@ -86,9 +103,9 @@ def _rows(
 
 
 def _failure(result: RuleResult) -> tuple[str, str, str]:
-    return f"{result.group}: {result.rule}", result.statement, result.message
+    return result.title, result.statement, result.message
 
 
 def _line(cells: Sequence[str]) -> str:
-    escaped = (" ".join(cell.replace("|", "\\|").split()) for cell in cells)
+    escaped = (" ".join(_MARKUP.sub(r"\\\g<0>", cell).split()) for cell in cells)
     return f"| {' | '.join(escaped)} |"

@@ -16,6 +16,16 @@ _TASKS = "accelhal.testing.child_tasks"
 _SHOWN_LINES = 12
 
 
+def python_command(module: str) -> list[str]:
+    """The command that calls a module's main() with the current folder off the module search path.
+
+    What is installed is what is tested, not what lies in the folder. `-P` would do, from Python
+    3.11 on. PYTHONPATH counts.
+    """
+    start = "import sys; sys.path[:1] = filter(None, sys.path[:1])"
+    return [sys.executable, "-c", f"{start}; from {module} import main; sys.exit(main())"]
+
+
 class ChildError(AssertionError):
     """A task that raised, crashed or did not end in time."""
 
@@ -43,7 +53,7 @@ class ChildProcess:
         self._task = task
         search = [*path, *(entry for entry in sys.path if entry), os.getcwd()]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", _TASKS],
+            python_command(_TASKS),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

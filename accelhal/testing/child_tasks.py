@@ -1,4 +1,4 @@
-"""What the suite's child processes do: `python -m accelhal.testing.child_tasks`, a task on stdin.
+"""What the suite's child processes do: one task, described on standard input.
 
 Nothing is imported here that a task about imports could not account for.
 """
@@ -273,7 +273,3 @@ def main() -> None:
     result = TASKS[order["task"]](**order["arguments"])
     sys.stdout.flush()
     print(f"\n{RESULT_MARK}{json.dumps(result)}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,19 @@
 """Runs pytest over a backend's suite and writes what comes of each rule to a file descriptor.
 
-python -m accelhal.testing.conformance_child DESCRIPTOR BACKEND [GROUP ...]
+Arguments: a folder with the order, the descriptor, and the seconds after which to end in any case.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import inspect
 import json
+import math
 import os
 import platform
+import signal
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,13 @@ from accelhal import __version__, facade
 from accelhal.device_name import parse_device_name
 from accelhal.errors import AccelhalError, BackendLoadError
 from accelhal.registry import open_backend
-from accelhal.testing.conformance import Outcome
-from accelhal.testing.suite import group_of
+from accelhal.testing.conformance import Outcome, rule_title
+from accelhal.testing.conformance_run import ORDER_FILE
+from accelhal.testing.conformance_traces import STACK_FILE
 
+# The suite is imported by pytest only: its assertions are rewritten then.
 _PLUGIN = "accelhal.testing.pytest_plugin"
+_GRACE_S = 60
 _OWN_GROUP = "own"
 """Group of the rules that a plugin's own part of the suite adds."""
 
@@ -41,8 +46,10 @@ TestBackend.backend = {backend!r}
 class Reporter:
     """A pytest plugin that writes one JSON line for each thing that happens."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, backend: str, tried: Collection[str]) -> None:
         self._descriptor = descriptor
+        self._backend = backend
+        self._tried = tried
         self._described: dict[str, dict[str, str]] = {}
         self._ended: dict[str, tuple[Outcome, str]] = {}
 
@@ -50,20 +57,32 @@ class Reporter:
         """Write one line."""
         os.write(self._descriptor, (json.dumps({"event": event, **fields}) + "\n").encode())
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Tell how many rules there are, and remember what each says."""
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Tell that the rules cannot be collected: the plugin's part of the suite is broken."""
+        if report.failed:
+            last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E").strip()
+            self.write(
+                "refused",
+                message=f"the rules for {self._backend} cannot be collected: {last}",
+                hint='report this to the plugin\'s author: its extension "conformance" is broken',
+            )
+
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Tell how many rules there are, and leave out those that were tried before."""
         import torch
 
-        for item in session.items:
-            if isinstance(item, pytest.Function):
-                statement = (inspect.getdoc(item.function) or "").partition("\n")[0]
-                group = group_of(item.originalname) or _OWN_GROUP
-                rule = item.name.removeprefix("test_")
-                self._described[item.nodeid] = {
-                    "group": group,
-                    "rule": rule,
-                    "statement": statement,
-                }
+        from accelhal.testing.suite import group_of
+
+        for item in items:
+            assert isinstance(item, pytest.Function), "the test file holds one class"
+            self._described[item.nodeid] = {
+                "group": group_of(item.originalname) or _OWN_GROUP,
+                "rule": item.name.removeprefix("test_"),
+                "statement": (inspect.getdoc(item.function) or "").partition("\n")[0],
+            }
+        items[:] = [item for item in items if self._title(item.nodeid) not in self._tried]
         versions = {
             "accelhal": __version__,
             "torch": str(torch.__version__),
@@ -73,8 +92,7 @@ class Reporter:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Tell which rule comes next: the one to blame where the process ends."""
-        described = self._described[nodeid]
-        self.write("started", rule=f"{described['group']}: {described['rule']}")
+        self.write("started", **self._described[nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what came of a rule; a failure in any phase stands."""
@@ -86,6 +104,10 @@ class Reporter:
         """Tell what came of the rule."""
         outcome, message = self._ended[nodeid]
         self.write("ended", **self._described[nodeid], outcome=outcome.value, message=message)
+
+    def _title(self, nodeid: str) -> str:
+        described = self._described[nodeid]
+        return rule_title(described["group"], described["rule"])
 
 
 def _judge(report: pytest.TestReport) -> tuple[Outcome, str]:
@@ -105,11 +127,18 @@ def _judge(report: pytest.TestReport) -> tuple[Outcome, str]:
     return Outcome.FAILED, text.removeprefix("AssertionError: ").removeprefix("Failed: ")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main() -> int:
     """Run the suite; the status is pytest's."""
-    descriptor, backend, groups = int(arguments[0]), arguments[1], tuple(arguments[2:])
+    folder, descriptor, limit_s = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     os.set_inheritable(descriptor, False)
-    reporter = Reporter(descriptor)
+    signal.alarm(math.ceil(limit_s) + _GRACE_S)  # ends this process should its parent be gone
+    # Not closed: it is written to when the process crashes.
+    trace = (folder / STACK_FILE).open("w")
+    faulthandler.enable(trace, all_threads=False)
+    faulthandler.register(signal.SIGUSR1, trace, all_threads=False)
+    order = json.loads((folder / ORDER_FILE).read_text())
+    backend = order["backend"]
+    reporter = Reporter(descriptor, backend, frozenset(order["tried"]))
     try:
         if not facade.devices(backend):
             raise BackendLoadError(f"{backend} opens, but counts no device", backend=backend)
@@ -117,17 +146,11 @@ def main(arguments: Sequence[str]) -> int:
     except AccelhalError as error:
         reporter.write("refused", message=error.message, hint=error.hint)
         return 1
-    with tempfile.TemporaryDirectory(prefix="accelhal-conformance-") as folder:
-        test_file = Path(folder) / "test_backend.py"
-        test_file.write_text(_TEST_FILE.format(backend=backend, groups=groups))
-        (Path(folder) / "pytest.ini").write_text("[pytest]\n")
-        # No plugin of the environment may change what a rule means.
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        options = ["-p", _PLUGIN, "-p", "no:cacheprovider", "--tb=short", "-q", "--rootdir", folder]
-        status = pytest.main([*options, str(test_file)], plugins=[reporter])
-        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
-        return int(status)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    reporter.write("opened")
+    test_file = folder / "test_backend.py"
+    test_file.write_text(_TEST_FILE.format(backend=backend, groups=tuple(order["groups"])))
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    options = ["-p", _PLUGIN, "-p", "no:cacheprovider", "-p", "no:faulthandler", "--tb=short", "-q"]
+    status = pytest.main([*options, "--rootdir", str(folder), str(test_file)], plugins=[reporter])
+    reporter.write("finished")
+    return int(status)

@@ -88,6 +88,12 @@ def compose(spec: BackendSpec, groups: Sequence[str] = ()) -> type[SuiteBase]:
     if "conformance" in spec.extensions:
         module, _, attribute = spec.extensions["conformance"].partition(":")
         own = (getattr(importlib.import_module(module), attribute),)
+        replaced = [rule for rule in dir(own[0]) if _weakens(rule, own[0])]
+        if replaced:
+            raise TypeError(
+                f"{attribute} replaces {', '.join(replaced)}: rules are the suite's; what the "
+                "backend cannot do yet belongs in expected_failures"
+            )
     whole: type[SuiteBase] = type("TestBackend", (*own, BackendSuite), {"backend": spec.name})
     if not groups:
         return whole
@@ -96,6 +102,12 @@ def compose(spec: BackendSpec, groups: Sequence[str] = ()) -> type[SuiteBase]:
     expected = {rule: why for rule, why in whole.expected_failures.items() if rule in rules}
     attributes = {"backend": spec.name, "expected_failures": expected}
     return type("TestBackend", (*own, *chosen), attributes)
+
+
+def _weakens(rule: str, own: type) -> bool:
+    """Whether a plugin's part of the suite puts something in a rule's place."""
+    group = group_of(rule) if rule.startswith("test_") else None
+    return group is not None and getattr(own, rule) is not getattr(GROUPS[group], rule)
 
 
 def group_of(rule: str) -> str | None:

@@ -88,7 +88,10 @@ class SuiteBase:
         if reason is not None:
             request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
         for marker in request.node.iter_markers(MARKER):
-            check_requirements(self._open()[0], **marker.kwargs)
+            found = self._open()
+            first = min(_position(request), len(found) - 1)
+            for device in found[first : max(first + 1, marker.kwargs.get("devices", 1))]:
+                check_requirements(device, **marker.kwargs)
         with self.working():
             yield
         if is_open(parse_device_name(self.backend).backend) and self.runtime.current_device():
@@ -100,9 +103,9 @@ class SuiteBase:
         return self._open()
 
     @pytest.fixture
-    def device(self, devices: list[Device]) -> Device:
-        """The first device."""
-        return devices[0]
+    def device(self, request: pytest.FixtureRequest, devices: list[Device]) -> Device:
+        """The first device; the second too for rules that are tried on both."""
+        return devices[_position(request)]
 
     @pytest.fixture
     def other(self, devices: list[Device]) -> Device:
@@ -164,3 +167,10 @@ class SuiteBase:
         """
         setup = self.child_setup if with_setup else ""
         return ChildProcess(task, arguments, setup=setup, environ=environ or {}, path=path)
+
+
+def _position(request: pytest.FixtureRequest) -> int:
+    """Which of the devices the rule's parameter `device` names; the first without one."""
+    call: Any = getattr(request.node, "callspec", None)
+    position: int = 0 if call is None else call.params.get("device", 0)
+    return position

@@ -10,7 +10,7 @@ import torch
 from accelhal.errors import UsageError
 from accelhal.facade import Device
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import requires
+from accelhal.testing.suite.requirements import on_two_devices, requires
 
 DTYPES: tuple[torch.dtype, ...] = (
     torch.bool,
@@ -47,6 +47,7 @@ class Dtypes(SuiteBase):
         assert torch.float32 in found.compute, "float32 is not listed"
         assert found.storage <= frozenset(DTYPES), f"unknown: {found.storage - set(DTYPES)}"
 
+    @on_two_devices
     def test_stored_dtypes_keep_their_values(self, device: Device) -> None:
         """A listed storage dtype allocates, converts, and brings its values back."""
         values = torch.tensor([0, 1, 1, 0, 1])
@@ -57,16 +58,25 @@ class Dtypes(SuiteBase):
             converted = self.get(self.put(values.float(), device).to(dtype))
             assert torch.equal(converted, values.to(dtype)), f"float32 does not become {dtype}"
 
+    @on_two_devices
     def test_compute_dtypes_multiply(self, device: Device) -> None:
         """A listed compute dtype multiplies matrices within its precision."""
         generator = torch.Generator().manual_seed(0)
         for dtype in _sorted(device.supported_dtypes().compute):
-            left, right = (torch.rand(_ROWS, _ROWS, generator=generator).to(dtype) for _ in "lr")
+            # Integers get 0 to 2: the sums fit every type.
+            scale = 1 if dtype.is_floating_point or dtype.is_complex else 3
+            left, right = (
+                (torch.rand(_ROWS, _ROWS, generator=generator) * scale).to(dtype) for _ in "lr"
+            )
             try:
                 found = self.get(self.put(left, device) @ self.put(right, device))
             except Exception as error:
                 pytest.fail(f"{dtype} is listed, but a product raises {error}")
             exact = left.to(torch.complex128) @ right.to(torch.complex128)
+            if not (dtype.is_floating_point or dtype.is_complex):
+                same = torch.equal(found.to(torch.complex128), exact)
+                assert same, f"{dtype}: a product is not exact"
+                continue
             worst = ((found.to(torch.complex128) - exact).abs() / exact.abs()).max().item()
             # Sums of n positive products: Higham, "Accuracy and Stability", 2nd ed., section 3.1.
             allowed = self._precision(dtype, device) * _ROWS
@@ -110,6 +120,22 @@ class Dtypes(SuiteBase):
             assert device.float32_precision == "ieee", "a refused precision changes the setting"
         finally:
             device.float32_precision = before
+
+    @requires("float32_precision")
+    def test_ieee_precision_is_kept(self, device: Device) -> None:
+        """With the precision "ieee" a product of float32 matrices has float32's precision."""
+        generator = torch.Generator().manual_seed(0)
+        left, right = (torch.rand(_ROWS, _ROWS, generator=generator) for _ in "lr")
+        before = device.float32_precision
+        device.float32_precision = "ieee"
+        try:
+            found = self.get(self.put(left, device) @ self.put(right, device))
+        finally:
+            device.float32_precision = before
+        exact = left.double() @ right.double()
+        worst = ((found.double() - exact).abs() / exact).max().item()
+        allowed = torch.finfo(torch.float32).eps * _ROWS
+        assert worst <= allowed, f"off by {worst:.2g} of the value, not {allowed:.2g}"
 
     def _precision(self, dtype: torch.dtype, device: Device) -> float:
         """Relative error of one rounding; TF32's 10 bits unless float32 is known to be IEEE."""

@@ -10,13 +10,14 @@ import torch
 
 from accelhal.facade import Device
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import requires
+from accelhal.testing.suite.requirements import on_two_devices, requires
 
 
 @requires("graphs", "streams")
 class Graphs(SuiteBase):
     """Captured is x * weight + 1 over static buffers."""
 
+    @on_two_devices
     def test_replay_recomputes_from_new_input(self, device: Device) -> None:
         """A replay reads what the static input buffer holds now."""
         x, weight = self._buffers(device)
@@ -85,6 +86,22 @@ class Graphs(SuiteBase):
         second.replay()
         device.synchronize()
         assert self.get(two).tolist() == [4.0] * 8, "the second graph's result is wrong"
+
+    @requires("graphed_callables")
+    def test_graphed_callables_compute_anew(self, device: Device) -> None:
+        """A graphed callable gives the callable's results and gradients for each input."""
+        sample = self.put(torch.ones(8), device).requires_grad_()
+        graphed = device.make_graphed_callables(lambda x: x * x + 1, (sample,))
+        for value in (2.0, 5.0):
+            x = self.put(torch.full((8,), value), device).requires_grad_()
+            result = graphed(x)
+            result.sum().backward()
+            device.synchronize()
+            found = self.get(result.detach()).tolist()
+            assert found == [value * value + 1] * 8, f"of {value}: {found}"
+            assert x.grad is not None, "no gradient arrives"
+            found = self.get(x.grad).tolist()
+            assert found == [2 * value] * 8, f"the gradient at {value}: {found}"
 
     def test_empty_graph_does_not_replay(self, device: Device) -> None:
         """A graph in which nothing was captured raises at replay."""

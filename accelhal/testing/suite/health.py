@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -13,7 +14,8 @@ from accelhal.facts import BoardInfo, BoardKey, HealthReport, HealthStatus, Tele
 from accelhal.management.planes import open_management
 from accelhal.spi import Management
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import not_applicable
+from accelhal.testing.suite.held_memory import emptied, hold
+from accelhal.testing.suite.requirements import not_applicable, requires
 
 _SEVERITY = (HealthStatus.OK, HealthStatus.UNKNOWN, HealthStatus.DEGRADED, HealthStatus.FAILED)
 
@@ -28,6 +30,14 @@ PLAUSIBLE: dict[str, tuple[float, float]] = {
     "memory_clock": (0, 30_000),
 }
 """Telemetry field -> range of its unit: °C, W, percent, MHz. What lies outside is another unit."""
+
+
+_SENSOR_LIMIT_S = 2.0
+"""How long a sensor may show what was before: drivers sample theirs."""
+
+_A_UNIT = 100
+"""No two figures of memory that far apart are in one unit: KiB are 1024 bytes, and a board is cut
+into 16 slices at most."""
 
 
 class Health(SuiteBase):
@@ -123,6 +133,30 @@ class Health(SuiteBase):
                 difference = abs(total - board.total_memory)
                 assert difference <= total / 10, f"{total} bytes, and {board.total_memory}"
 
+    def test_boards_tell_their_memory_in_bytes(self, devices: list[Device]) -> None:
+        """A device's total memory and that of its board are figures of one unit."""
+        compared = False
+        for device in devices:
+            known, board = device.properties.total_memory, device.board
+            if known is None or board is None or board.total_memory is None:
+                continue
+            compared = True
+            # A device may be a slice of its board.
+            assert known / _A_UNIT < board.total_memory < known * _A_UNIT, (
+                f"{device} has {known} bytes, its board {board.total_memory}: another unit"
+            )
+        if not compared:
+            not_applicable("no device and its board both tell their memory")
+
+    def test_links_lead_to_other_boards(self) -> None:
+        """No link of a board leads to the board itself, and its partitions are its own."""
+        management = self._management()
+        for key in self._keys():
+            for link in management.links(key):
+                assert link.peer != key, f"a {link.kind} of {key.value} leads to itself"
+            for part in management.partitions(key):
+                assert part.parent == key, f"{key.value} shows a partition of {part.parent}"
+
     def test_injected_fault_shows_at_the_next_look(self, device: Device) -> None:
         """A fault changes the health at the next look; with it gone the health is as before."""
         context = self.inject_fault(device)
@@ -133,6 +167,42 @@ class Health(SuiteBase):
             found = device.health().status
             assert found in (HealthStatus.DEGRADED, HealthStatus.FAILED), f"sick, but {found}"
         assert device.health().status is before, "sick although the fault is gone"
+
+    @requires(devices=2)
+    def test_injected_fault_is_one_board_s(self, device: Device, other: Device) -> None:
+        """A fault changes the health of its board, and not another's."""
+        context = self.inject_fault(other)
+        if context is None:
+            not_applicable("the suite is given no way to make a board sick")
+        before = device.health().status
+        with context:
+            found = other.health().status
+            assert found in (HealthStatus.DEGRADED, HealthStatus.FAILED), f"{other} is {found}"
+            found = device.health().status
+            assert found is before, f"{other} is sick, and {device} is {found}"
+
+    @requires(devices=2)
+    def test_telemetry_is_of_the_board_asked_for(self, device: Device, other: Device) -> None:
+        """Memory taken on one device shows in the telemetry of its board, and not of another."""
+        for each in (device, other):
+            emptied(each)
+        before = [self._memory_used(each) for each in (device, other)]
+        held = hold(self, other)
+        limit = time.monotonic() + _SENSOR_LIMIT_S
+        there = self._memory_used(other) - before[1]
+        while there < held.nbytes and time.monotonic() < limit:
+            time.sleep(_SENSOR_LIMIT_S / 20)
+            there = self._memory_used(other) - before[1]
+        here = self._memory_used(device) - before[0]
+        assert there >= held.nbytes, f"{held.nbytes} bytes on {other} raise memory_used by {there}"
+        assert here < held.nbytes, f"{held.nbytes} bytes on {other} show at {device} too"
+
+    def _memory_used(self, device: Device) -> int:
+        found = device.telemetry()
+        if found.memory_used is None:
+            reasons = found.reasons
+            not_applicable(reasons.get("memory_used", reasons.get("*", "no memory is reported")))
+        return found.memory_used
 
     def _management(self) -> Management:
         if self.spec.open_management is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
 
@@ -10,6 +12,8 @@ from accelhal.errors import DeviceNotFoundError
 from accelhal.facade import Device
 from accelhal.testing.suite.base import SuiteBase
 from accelhal.testing.suite.requirements import not_applicable, requires
+
+_THREAD_LIMIT_S = 60.0
 
 
 class Identity(SuiteBase):
@@ -23,6 +27,29 @@ class Identity(SuiteBase):
             except Exception as error:
                 pytest.fail(f"{device} is counted, but {type(error).__name__}: {error}")
             assert found.tolist() == [0.0, 2.0, 4.0, 6.0], f"{device}: {found.tolist()}"
+
+    def test_every_counted_device_computes_in_a_new_thread(self, devices: list[Device]) -> None:
+        """A thread that never touched a device computes on it and waits for it."""
+        for device in devices:
+            found: list[object] = []
+            thread = threading.Thread(
+                target=lambda: found.append(self._doubled(device)),  # noqa: B023  (it is joined)
+                daemon=True,
+            )
+            thread.start()
+            thread.join(_THREAD_LIMIT_S)
+            wanted = [[0.0, 2.0, 4.0, 6.0]]
+            assert found == wanted, f"{device} in a new thread: {found or 'it does not end'}"
+
+    def _doubled(self, device: Device) -> object:
+        """What doubling 0 to 3 gives, or the error that it raises."""
+        try:
+            with self.working():
+                doubled = self.put(torch.arange(4.0), device) * 2
+                device.synchronize()
+                return self.get(doubled).tolist()
+        except Exception as error:
+            return error
 
     def test_runtime_counts_what_torch_counts(self, devices: list[Device]) -> None:
         """The runtime counts as many devices as torch's own module of that type."""
@@ -62,8 +89,11 @@ class Identity(SuiteBase):
     def test_properties_name_the_device(self, devices: list[Device]) -> None:
         """Properties name product and vendor, and are simulated exactly where the spec is."""
         for device in devices:
-            assert device.properties.simulated is self.spec.simulated, (
-                f"{device}: properties.simulated is {device.properties.simulated}, "
+            found = device.properties
+            for name in ("name", "vendor"):
+                assert getattr(found, name).strip(), f"{device}: properties.{name} is empty"
+            assert found.simulated is self.spec.simulated, (
+                f"{device}: properties.simulated is {found.simulated}, "
                 f"the spec's is {self.spec.simulated}"
             )
 
@@ -84,6 +114,15 @@ class Identity(SuiteBase):
         for device, key in zip(devices, keys, strict=True):
             if key is not None and key.source == "uuid":
                 assert key.value == device.properties.uuid, f"{device}: {key.value}"
+
+    @requires(devices=2)
+    def test_uuids_differ(self, devices: list[Device]) -> None:
+        """No two devices show one UUID in their properties."""
+        uuids = [device.properties.uuid for device in devices]
+        known = [uuid for uuid in uuids if uuid is not None]
+        if not known:
+            not_applicable("no device shows a UUID")
+        assert len(set(known)) == len(known), f"devices share a UUID: {uuids}"
 
     @requires(devices=2)
     def test_boards_differ(self, devices: list[Device]) -> None:

@@ -15,7 +15,7 @@ from accelhal.host import Host
 from accelhal.registry.state import state as registry_state
 from accelhal.spi import API_VERSION, ENTRY_POINT_GROUP, EXTENSIONS
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import not_applicable
+from accelhal.testing.suite.requirements import check_board_seen, not_applicable
 
 _imported: dict[str, dict[str, Any]] = {}
 """Location of a spec -> what came of importing it: three rules look at one child process."""
@@ -59,6 +59,7 @@ class Loading(SuiteBase):
     def test_probe_misses_the_vendor_package(self) -> None:
         """Without the vendor's package a probe answers NOT_INSTALLED, with the next step."""
         package = self._vendor_package()
+        check_board_seen(self.spec)
         host = Host(find_package=lambda name: None if name == package else _found(name))
         found = self.spec.probe(host)
         assert found.status is ProbeStatus.NOT_INSTALLED, f"{found.status.value} without {package}"

@@ -6,7 +6,7 @@ import torch
 
 from accelhal.facade import Device
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import not_applicable, requires
+from accelhal.testing.suite.requirements import not_applicable, on_two_devices, requires
 
 
 class RandomNumbers(SuiteBase):
@@ -19,6 +19,7 @@ class RandomNumbers(SuiteBase):
             assert torch.equal(first, again), f"{device}: one seed, two sequences"
             assert not torch.equal(first, others), f"{device}: two seeds, one sequence"
 
+    @on_two_devices
     def test_state_round_trips(self, device: Device) -> None:
         """A state put back gives the numbers that followed it."""
         device.manual_seed(99)
@@ -28,6 +29,7 @@ class RandomNumbers(SuiteBase):
         device.set_rng_state(state)
         assert torch.equal(self._numbers(device), first), "the restored state gives other numbers"
 
+    @on_two_devices
     def test_drawing_moves_the_state(self, device: Device) -> None:
         """Drawing numbers changes the state; looking at it does not."""
         before = device.get_rng_state()
@@ -58,7 +60,7 @@ class RandomNumbers(SuiteBase):
 
     @requires(devices=2)
     def test_generators_are_per_device(self, device: Device, other: Device) -> None:
-        """Seeding or drawing on one device leaves another's generator alone."""
+        """Seeding, drawing or restoring on one device leaves another's generator alone."""
         if device.torch_device == other.torch_device:
             not_applicable(f"both devices are torch's {device.torch_device}, with its generator")
         before = device.get_rng_state()
@@ -66,6 +68,8 @@ class RandomNumbers(SuiteBase):
         assert torch.equal(device.get_rng_state(), before), f"seeding {other} changes {device}"
         self._numbers(other)
         assert torch.equal(device.get_rng_state(), before), f"drawing on {other} changes {device}"
+        other.set_rng_state(other.get_rng_state())
+        assert torch.equal(device.get_rng_state(), before), f"restoring {other} changes {device}"
 
     @requires(devices=2)
     def test_same_seed_gives_the_same_numbers_on_equal_devices(

@@ -11,13 +11,44 @@ import torch
 
 from accelhal.errors import ErrorKind
 from accelhal.facade import Device
-from accelhal.facts import BoardKey, DeviceProperties, Location, MemoryStats, SupportedDtypes
+from accelhal.facts import (
+    BoardDetails,
+    BoardInfo,
+    BoardKey,
+    DeviceProperties,
+    HealthReport,
+    Link,
+    Location,
+    MemoryErrors,
+    MemoryStats,
+    Partition,
+    PcieLink,
+    ProcessMemory,
+    SupportedDtypes,
+    Telemetry,
+)
 from accelhal.management.planes import open_management
 from accelhal.spi import Management, Runtime, Support
 from accelhal.testing.suite.base import SuiteBase
 from accelhal.testing.suite.requirements import not_applicable, requires
 
 Parameter = tuple[str, str, object]
+
+_OF_A_BOARD: Mapping[str, type] = {
+    "telemetry": Telemetry,
+    "health": HealthReport,
+    "details": BoardDetails,
+    "memory_errors": MemoryErrors,
+    "pcie": PcieLink,
+}
+"""Management method that takes a board -> what it returns."""
+
+_SEVERAL_OF_A_BOARD: Mapping[str, type] = {
+    "links": Link,
+    "processes": ProcessMemory,
+    "partitions": Partition,
+}
+"""Management method that takes a board -> what it returns any number of."""
 
 
 class Signatures(SuiteBase):
@@ -32,6 +63,29 @@ class Signatures(SuiteBase):
         if self.spec.open_management is None:
             not_applicable("the backend has no management plane")
         _compare(type(open_management(self.spec)), Management)
+
+    def test_management_has_exact_types(self) -> None:
+        """Management answers accelhal's own classes, and versions as text."""
+        if self.spec.open_management is None:
+            not_applicable("the backend has no management plane")
+        management = open_management(self.spec)
+        for name, version in management.versions().items():
+            _text(version, f"versions()[{name!r}]", optional=False)
+        for board in management.boards():
+            _exactly(board, BoardInfo, "boards")
+            if board.key is None:
+                continue
+            for name, wanted in _OF_A_BOARD.items():
+                _exactly(getattr(management, name)(board.key), wanted, name)
+            for name, wanted in _SEVERAL_OF_A_BOARD.items():
+                for each in getattr(management, name)(board.key):
+                    _exactly(each, wanted, f"{name} holds what")
+
+    def test_graph_limit_has_the_exact_type(self, device: Device) -> None:
+        """graph_limit returns None or an int above 0."""
+        found = self.runtime.graph_limit(device.index)
+        _whole(found, "graph_limit")
+        assert found is None or found > 0, f"graph_limit is {found}: None says that there is none"
 
     def test_identity_has_exact_types(self, device: Device) -> None:
         """Counts and indices are int, devices torch.device, facts accelhal's own classes."""
@@ -112,9 +166,10 @@ class Signatures(SuiteBase):
 
     @requires("autocast")
     def test_autocast_is_a_context(self, device: Device) -> None:
-        """Autocast returns a context manager."""
-        dtype = next(iter(self.runtime.supported_dtypes(device.index).autocast))
-        found = self.runtime.autocast(device.index, dtype)
+        """Autocast returns a context manager, for one dtype or more."""
+        dtypes = self.runtime.supported_dtypes(device.index).autocast
+        assert dtypes, "autocast is declared, but supported_dtypes() lists no dtype for it"
+        found = self.runtime.autocast(device.index, next(iter(dtypes)))
         assert isinstance(found, contextlib.AbstractContextManager), f"autocast returns {found!r}"
 
     def test_rng_state_is_bytes_on_the_host(self, device: Device) -> None:

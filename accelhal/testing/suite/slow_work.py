@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,16 @@ from accelhal.testing.suite.base import SuiteBase
 _LARGEST_MATRIX = 8192
 """Rows; a product of two takes 10 ms and more on the fastest boards of 2025."""
 
+_LONG_LAUNCH_S = 0.5
+"""Seconds for the launches of one chain: thousands of times what they take on a board."""
+
 
 @dataclass(frozen=True)
 class SlowWork:
     """A chain of matrix products queued in a stream, and what it leaves.
 
     Attributes:
+        began: the host's time.perf_counter() before the chain was queued.
         start: timed event before the chain.
         end: timed event after it.
         result: tensor on the device: zeros until the chain has ended.
@@ -28,6 +33,7 @@ class SlowWork:
             tensor is dropped, so it is held for as long as this is.
     """
 
+    began: float
     start: Any
     end: Any
     result: torch.Tensor
@@ -39,18 +45,26 @@ def queue_slow_work(suite: SuiteBase, device: Device, stream: Any) -> SlowWork:
     """Queue slow work in a stream, after all that is queued in the current one.
 
     A board may be faster than the host launches; the matrices then grow until it is not, so that
-    the caller finds the work unfinished.
+    the caller finds the work unfinished. They do not grow where launching itself takes as long as
+    the work: such a device computes in the call, whatever it declares.
     """
     size = suite.matrix_size
     by_itself = device.supports("streams") is Support.NATIVE and not device.simulated
+    slow_launches = 0
     while True:
-        work = _queue(suite, device, stream, size)
+        work = queue_work(suite, device, stream, size, suite.work_rounds)
         if not by_itself or size >= _LARGEST_MATRIX or not work.end.query():
             return work
-        size *= 2
+        if time.perf_counter() - work.began < _LONG_LAUNCH_S:
+            size *= 2
+        elif slow_launches:
+            return work
+        else:
+            slow_launches += 1  # kernels are loaded at the first launch
 
 
-def _queue(suite: SuiteBase, device: Device, stream: Any, size: int) -> SlowWork:
+def queue_work(suite: SuiteBase, device: Device, stream: Any, size: int, rounds: int) -> SlowWork:
+    """Queue so many products of square matrices of `size` rows, each waiting for the one before."""
     identity = suite.put(torch.eye(size), device)
     values = torch.full((size, size), 3.0)
     chain = first = suite.put(values, device)
@@ -58,9 +72,10 @@ def _queue(suite: SuiteBase, device: Device, stream: Any, size: int) -> SlowWork
     start, end = device.Event(enable_timing=True), device.Event(enable_timing=True)
     stream.wait_stream(device.current_stream())
     with device.stream(stream):
+        began = time.perf_counter()
         start.record(stream)
-        for _ in range(suite.work_rounds):
+        for _ in range(rounds):
             chain = chain @ identity
         result.copy_(chain)
         end.record(stream)
-    return SlowWork(start, end, result, values, (identity, first))
+    return SlowWork(began, start, end, result, values, (identity, first))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -10,11 +11,15 @@ import torch
 
 from accelhal.errors import UsageError
 from accelhal.facade import Device
+from accelhal.spi import Support
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import requires
+from accelhal.testing.suite.requirements import not_applicable, on_two_devices, requires
 from accelhal.testing.suite.slow_work import SlowWork, queue_slow_work
 
 _THREAD_LIMIT_S = 60.0
+
+_CLOCKS_AGREE = 0.95
+"""Share of a device's time for work that the host's clock surely shows too."""
 
 
 @requires("streams")
@@ -52,6 +57,15 @@ class Streams(SuiteBase):
         self._check_order(device, work, consumer)
 
     @requires("events")
+    def test_event_wait_takes_the_current_stream(self, device: Device) -> None:
+        """`event.wait()` without a stream orders the thread's current stream."""
+        producer, consumer = device.Stream(), device.Stream()
+        work = queue_slow_work(self, device, producer)
+        with device.stream(consumer):
+            work.end.wait()
+        self._check_order(device, work, consumer)
+
+    @requires("events")
     def test_wait_stream_orders_after_slow_work(self, device: Device) -> None:
         """Work queued after `wait_stream` runs after all work queued in the other stream."""
         producer, consumer = device.Stream(), device.Stream()
@@ -70,6 +84,7 @@ class Streams(SuiteBase):
         assert torch.equal(self.get(work.result), work.expected), "the work is not done"
 
     @requires("events")
+    @on_two_devices
     def test_device_synchronize_waits_for_all_streams(self, device: Device) -> None:
         """After `device.synchronize()` no stream of the device has work pending."""
         streams = [device.Stream(), device.Stream()]
@@ -90,16 +105,40 @@ class Streams(SuiteBase):
         stream.synchronize()
         assert self.get(tensor).tolist() == [2.0] * 4, "the stream did not go on"
 
+    def test_new_streams_differ(self, device: Device) -> None:
+        """Two new streams are two, and neither is the default one."""
+        streams = [device.Stream(), device.Stream(), device.default_stream()]
+        assert streams[0] != streams[1], f"a new stream is the one made before: {streams[0]}"
+        assert streams[2] not in streams[:2], f"a new stream is the default one: {streams[2]}"
+
+    @requires("events")
+    def test_pending_work_is_not_done(self, device: Device) -> None:
+        """While work is pending `query()` of its stream, and of an event after it, is False."""
+        if device.supports("streams") is Support.EMULATED:
+            not_applicable("work may be done when the call that queues it returns")
+        stream = device.Stream()
+        work = queue_slow_work(self, device, stream)
+        done = {"the event": work.end.query(), "the stream": stream.query()}
+        host_ms = (time.perf_counter() - work.began) * 1e3
+        device.synchronize()
+        took_ms = work.start.elapsed_time(work.end)
+        if host_ms >= took_ms * _CLOCKS_AGREE and not device.simulated:
+            not_applicable("the work may have been done before it was asked for")
+        for what, answer in done.items():
+            assert answer is False, f"query() of {what} is {answer} while the work is pending"
+
     def test_new_stream_has_nothing_pending(self, device: Device) -> None:
         """`query()` of a stream without work is True."""
         assert device.Stream().query() is True, "a stream without work has work pending"
 
     def test_stream_belongs_to_its_device(self, devices: list[Device]) -> None:
-        """A stream's `device` is the torch_device it was made for."""
+        """The `device` of a stream, made or found there, is the torch_device it was asked of."""
         for device in devices:
-            found = device.Stream().device
-            assert found == device.torch_device, f"a stream of {device} is on {found}"
+            for which in (Device.Stream, Device.default_stream, Device.current_stream):
+                found = which(device).device
+                assert found == device.torch_device, f"{which.__name__} of {device} is on {found}"
 
+    @on_two_devices
     def test_with_makes_the_stream_current(self, device: Device) -> None:
         """Inside `with device.stream(s):` s is current; after it the former stream is."""
         before, stream = device.current_stream(), device.Stream()
@@ -115,6 +154,7 @@ class Streams(SuiteBase):
             raise KeyError
         assert device.current_stream() == before, "the former stream is not restored"
 
+    @on_two_devices
     def test_first_current_stream_is_the_default_one(self, device: Device) -> None:
         """A thread's current stream is the default stream until it chooses another."""
         found = _in_thread(device.current_stream)

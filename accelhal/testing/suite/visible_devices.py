@@ -9,7 +9,7 @@ from accelhal.facts import ProbeStatus
 from accelhal.host import Host
 from accelhal.host.visible_devices import VisibleDevices, active_mask
 from accelhal.testing.suite.base import SuiteBase
-from accelhal.testing.suite.requirements import not_applicable, requires
+from accelhal.testing.suite.requirements import check_board_seen, not_applicable, requires
 
 _seen: dict[tuple[type, str | None], dict[str, Any]] = {}
 """Suite and value of the variable -> what a child process saw."""
@@ -51,6 +51,7 @@ class Visibility(SuiteBase):
     def test_probe_says_that_devices_are_hidden(self) -> None:
         """With an empty value the probe answers HIDDEN_BY_ENV and names the variable."""
         variable = self._variable().variable
+        check_board_seen(self.spec)
         found = self.spec.probe(Host(environ={**os.environ, variable: ""}))
         assert found.status is ProbeStatus.HIDDEN_BY_ENV, f"it answers {found.status.value}"
         assert variable in f"{found.reason} {found.hint}", f"it does not name {variable}"

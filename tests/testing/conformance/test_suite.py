@@ -1,4 +1,4 @@
-"""The suite as a plugin author meets it: groups, names, expected failures, what plugins add."""
+"""The suite as a plugin author meets it: groups, names, expected failures."""
 
 from __future__ import annotations
 
@@ -87,66 +87,3 @@ def test_expected_failures_are_strict(tmp_path: Path) -> None:
     assert "1 xfailed" in ended.stdout
     assert "nobody is perfect" in ended.stdout
     assert "[XPASS(strict)] an old belief" in ended.stdout
-
-
-PLUGIN = """
-from dataclasses import replace
-from accelhal.runtimes.cpu_spec import SPEC as CPU
-
-class Own:
-    expected_failures = {
-        "test_one": "cannot be one",
-        "test_elapsed_time_of_work_is_positive": "an old belief",
-    }
-
-    def test_one(self, device):
-        "The device is number one."
-        assert device.index == 1, "it is number zero"
-
-    def test_crash(self):
-        "The process lives."
-        import os
-        os.abort()
-
-    def test_never(self):
-        "This rule is never tried."
-
-SPEC = replace(CPU, name="toy", extensions={"conformance": "accelhal_toy:Own"})
-"""
-
-POINTS = "[accelhal.backends]\ntoy = accelhal_toy:SPEC\n"
-
-
-@pytest.fixture
-def toy(install_plugin, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = install_plugin("accelhal-toy", code=PLUGIN, entry_points=POINTS, module="accelhal_toy")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, sys.path)]))
-
-
-def test_a_plugin_brings_its_own_part_and_a_crash_is_a_failure(toy: None) -> None:
-    progress: list[str] = []
-    report = conformance.run(
-        "toy", ["events"], limit_s=240, progress=lambda report, rule: progress.append(rule)
-    )
-    outcomes = {result.rule: result for result in report.results}
-    assert outcomes["one"].outcome is conformance.Outcome.EXPECTED_FAILURE
-    assert outcomes["one"].message == "cannot be one"
-    assert outcomes["one"].statement == "The device is number one."
-    believed = outcomes["elapsed_time_of_work_is_positive"]
-    assert believed.outcome is conformance.Outcome.FAILED
-    assert believed.message == "it holds, although it was expected to fail: an old belief"
-    crashed = outcomes["crash"]
-    assert crashed.outcome is conformance.Outcome.FAILED
-    assert crashed.message == "the process was ended by SIGABRT"
-    assert (report.complete, report.passed) == (False, False)
-    assert "never" not in outcomes
-    assert "own: crash" in progress
-
-
-def test_a_rule_that_does_not_end_is_named(toy: None, tmp_path: Path) -> None:
-    (tmp_path / "site-accelhal-toy" / "accelhal_toy.py").write_text(
-        PLUGIN.replace("os.abort()", "import time; time.sleep(600)")
-    )
-    report = conformance.run("toy", ["distributed"], limit_s=60)
-    last = report.results[-1]
-    assert (last.rule, last.message) == ("crash", "the run did not end within 60 s")

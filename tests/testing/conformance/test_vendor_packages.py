@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from accelhal.testing import conformance
 from accelhal.testing.conformance import Outcome
+from accelhal.testing.conformance_run import Limits, run
 
 PLUGIN = """
 from accelhal.facts import Probe, ProbeStatus
@@ -57,7 +57,7 @@ def test_a_vendors_package_is_tried_missing_and_broken(
     folder = install_plugin("accelhal-toy", code=code, entry_points=POINTS, module="accelhal_toy")
     (folder / "toy_vendor.py").write_text("")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, sys.path)]))
-    report = conformance.run("toy", ["loading"], limit_s=280)
+    report = run("toy", ["loading"], limits=Limits(run_s=280))
     assert {result.rule for result in report.having(Outcome.FAILED)} == failing
     assert not report.having(Outcome.NOT_APPLICABLE)
     assert report.complete

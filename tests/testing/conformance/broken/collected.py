@@ -2,12 +2,24 @@
 
 import os
 
-from testing.conformance.broken import execution, facts, masks, quantities, repetition
+from testing.conformance.broken import (
+    events,
+    execution,
+    facts,
+    indices,
+    masks,
+    memory_figures,
+    quantities,
+    repetition,
+)
 from testing.conformance.broken.backend import BROKEN
 
+assert events
 assert execution
 assert facts
+assert indices
 assert masks
+assert memory_figures
 assert quantities
 assert repetition
 

@@ -1,4 +1,4 @@
-"""Broken: the current device, streams, events."""
+"""Broken: the current device and streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from testing.conformance.broken.backend import OnBrokenBackend
 
 from accelhal.facade import Device
 from accelhal.facts import SupportedDtypes
-from accelhal.runtimes.cpu import CpuEvent, CpuRuntime
 
 # ---- the current device
 
@@ -142,7 +141,7 @@ class StreamDoesNotWait(OnBrokenBackend):
 class DeviceDoesNotWait(OnBrokenBackend):
     """device.synchronize waits for the default stream alone."""
 
-    fails = frozenset({"device_synchronize_waits_for_all_streams"})
+    fails = frozenset({"device_synchronize_waits_for_all_streams[first]"})
     also = frozenset({"events"})  # times are asked for before they are there
 
     class Runtime(PythonRuntime):
@@ -153,7 +152,7 @@ class DeviceDoesNotWait(OnBrokenBackend):
 class StreamIsNotMadeCurrent(OnBrokenBackend):
     """set_stream does nothing."""
 
-    fails = frozenset({"with_makes_the_stream_current"})
+    fails = frozenset({"with_makes_the_stream_current[first]"})
     also = frozenset({"events"})  # work meant for a stream runs in the default one
 
     class Runtime(PythonRuntime):
@@ -161,84 +160,29 @@ class StreamIsNotMadeCurrent(OnBrokenBackend):
             """The default stream stays current."""
 
 
-# ---- events
+class StreamIsAlwaysDone(OnBrokenBackend):
+    """query of a stream is True whatever is pending."""
+
+    fails = frozenset({"pending_work_is_not_done"})
+
+    class Done(Stream):
+        def query(self) -> bool:
+            return True
+
+    Runtime = streams_of(Done)
 
 
-def events_of(event_class: type[Event]) -> type[PythonRuntime]:
-    """A runtime whose new events are of that class."""
+class OneStreamForAll(OnBrokenBackend):
+    """create_stream answers with the same stream each time."""
+
+    fails = frozenset({"new_streams_differ"})
 
     class Runtime(PythonRuntime):
-        def create_event(
-            self, index: int, enable_timing: bool = False, blocking: bool = False
-        ) -> Any:
-            return event_class(enable_timing, blocking)
-
-    return Runtime
-
-
-class UntakenTimeIsZero(OnBrokenBackend):
-    """elapsed_time of untimed or unrecorded events is 0.0."""
-
-    fails = frozenset(
-        {
-            *(f"untimed_events_raise[{which}]" for which in ("neither", "start", "end")),
-            *(f"unrecorded_events_raise[{which}]" for which in ("neither", "start", "end")),
-        }
-    )
-
-    class Lenient(Event):
-        def elapsed_time(self, end: Event) -> float:
-            try:
-                return super().elapsed_time(end)
-            except ValueError:
-                return 0.0
-
-    Runtime = events_of(Lenient)
-
-
-class TimeIsZero(OnBrokenBackend):
-    """elapsed_time is 0.0 whatever was done."""
-
-    fails = frozenset({"elapsed_time_of_work_is_positive", "elapsed_times_add_up"})
-
-    class Timeless(Event):
-        def elapsed_time(self, end: Event) -> float:
-            return super().elapsed_time(end) * 0.0
-
-    Runtime = events_of(Timeless)
-
-
-class UnrecordedEventIsPending(OnBrokenBackend):
-    """query() of an event that was never recorded is False."""
-
-    fails = frozenset({"unrecorded_event_is_done"})
-
-    class Pending(Event):
-        def query(self) -> bool:
-            return self.simulated.moment is not None and super().query()
-
-    Runtime = events_of(Pending)
-
-
-class TimeIsInMicroseconds(OnBrokenBackend):
-    """The processor's event times are in microseconds."""
-
-    backend = "cpu"
-    spec_changes: ClassVar[Mapping[str, Any]] = {"name": "cpu", "simulated": False}
-    fails = frozenset({"elapsed_time_is_in_milliseconds"})
-
-    def inject_fault(self, device: Device) -> None:
-        return None
-
-    class Runtime(CpuRuntime):
         def __init__(self, device_type: str) -> None:
-            super().__init__()
+            super().__init__(device_type)
+            self.only: dict[int, Any] = {}
 
-        class Event(CpuEvent):
-            def elapsed_time(self, end: CpuEvent) -> float:
-                return super().elapsed_time(end) * 1e3
-
-        def create_event(
-            self, index: int, enable_timing: bool = False, blocking: bool = False
-        ) -> CpuEvent:
-            return self.Event(enable_timing)
+        def create_stream(self, index: int, priority: int = 0) -> Any:
+            if index not in self.only:
+                self.only[index] = super().create_stream(index, priority)
+            return self.only[index]

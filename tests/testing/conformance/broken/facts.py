@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
+from accelhal_mock.management import SimulatedManagement
 from accelhal_mock.runtime import PythonRuntime
 from testing.conformance.broken import specs
 from testing.conformance.broken.backend import OnBrokenBackend
 
-from accelhal.facts import BoardKey, DeviceProperties, Location
+from accelhal.facts import BoardKey, DeviceProperties, Location, ProcessMemory
 from accelhal.spi import Support
 
 SPECS = "testing.conformance.broken.specs"
@@ -94,6 +96,26 @@ class MemoryInfoIsAList(OnBrokenBackend):
     class Runtime(PythonRuntime):
         def mem_get_info(self, index: int) -> tuple[int, int]:
             return list(super().mem_get_info(index))  # type: ignore[return-value]
+
+
+class GraphLimitIsText(OnBrokenBackend):
+    """graph_limit returns a str."""
+
+    fails = frozenset({"graph_limit_has_the_exact_type"})
+
+    class Runtime(PythonRuntime):
+        def graph_limit(self, index: int) -> int | None:
+            return "unlimited"  # type: ignore[return-value]
+
+
+class ProcessesAreNumbers(OnBrokenBackend):
+    """Management names processes by their number alone."""
+
+    fails = frozenset({"management_has_exact_types"})
+
+    class Management(SimulatedManagement):
+        def processes(self, board: BoardKey) -> Sequence[ProcessMemory]:
+            return [os.getpid()]  # type: ignore[list-item]
 
 
 # ---- capabilities
@@ -187,6 +209,32 @@ class PropertiesChange(OnBrokenBackend):
             return replace(super().properties(index), arch=f"revision-{self.asked}")
 
 
+class Nameless(OnBrokenBackend):
+    """The properties hold no name."""
+
+    fails = frozenset({"properties_name_the_device", "property_fields_have_exact_types"})
+
+    class Runtime(PythonRuntime):
+        def properties(self, index: int) -> DeviceProperties:
+            return replace(super().properties(index), name="")
+
+
+class OneThreadAlone(OnBrokenBackend):
+    """Only the thread that opened the backend can wait for a device."""
+
+    fails = frozenset({"every_counted_device_computes_in_a_new_thread"})
+
+    class Runtime(PythonRuntime):
+        def __init__(self, device_type: str) -> None:
+            super().__init__(device_type)
+            self.opened_by = threading.get_ident()
+
+        def synchronize(self, index: int) -> None:
+            if threading.get_ident() != self.opened_by:
+                raise RuntimeError("invalid device context")
+            super().synchronize(index)
+
+
 # ---- processes
 
 
@@ -194,6 +242,7 @@ class DevicesShareABoard(OnBrokenBackend):
     """Every device is said to be on the first board: a pickled one comes back as device 0."""
 
     fails = frozenset({"devices_unpickle_to_themselves", "boards_differ"})
+    also = frozenset({"health"})  # the second device is asked about, and the first board answers
 
     class Runtime(PythonRuntime):
         def locate(self, index: int) -> Location:

@@ -10,16 +10,20 @@ import torch
 from accelhal_mock.management import SimulatedManagement
 from accelhal_mock.runtime import PythonRuntime
 from testing.conformance.broken.backend import OnBrokenBackend
+from testing.conformance.broken.events import OnTheHostsClock
 
 from accelhal.errors import ErrorKind
 from accelhal.facts import (
     BoardKey,
+    DeviceProperties,
     HealthReport,
     HealthStatus,
     MemoryStats,
     SupportedDtypes,
     Telemetry,
 )
+from accelhal.runtimes.cpu import CpuRuntime
+from accelhal.spi import Support
 
 # ---- memory
 
@@ -27,7 +31,7 @@ from accelhal.facts import (
 class MemoryInfoSwapped(OnBrokenBackend):
     """mem_get_info answers (total, free)."""
 
-    fails = frozenset({"free_and_used_make_the_total"})
+    fails = frozenset({"free_and_used_make_the_total[first]"})
 
     class Runtime(PythonRuntime):
         def mem_get_info(self, index: int) -> tuple[int, int]:
@@ -38,12 +42,32 @@ class MemoryInfoSwapped(OnBrokenBackend):
 class MemoryInfoInKibibytes(OnBrokenBackend):
     """mem_get_info answers in KiB."""
 
-    fails = frozenset({"totals_agree"})
+    fails = frozenset({"totals_agree[first]"})
 
     class Runtime(PythonRuntime):
         def mem_get_info(self, index: int) -> tuple[int, int]:
             free, total = super().mem_get_info(index)
             return free // 1024, total // 1024
+
+
+class TotalMemoryInMebibytes(OnBrokenBackend):
+    """The properties tell the total in MiB; mem_get_info, which would tell too, is absent."""
+
+    fails = frozenset({"total_memory_is_in_bytes[first]"})
+
+    class Runtime(PythonRuntime):
+        def properties(self, index: int) -> DeviceProperties:
+            found = super().properties(index)
+            assert found.total_memory is not None, "simulated boards tell it"
+            return replace(found, total_memory=found.total_memory >> 20, integrated=True)
+
+        def capabilities(self, index: int) -> Mapping[str, Support]:
+            found = dict(super().capabilities(index))
+            del found["memory_info"]
+            return found
+
+        def mem_get_info(self, index: int) -> tuple[int, int]:
+            raise NotImplementedError
 
 
 class StatsResetThePeak(OnBrokenBackend):
@@ -61,37 +85,17 @@ class StatsResetThePeak(OnBrokenBackend):
 class ResetKeepsThePeak(OnBrokenBackend):
     """reset_peak_memory_stats does nothing."""
 
-    fails = frozenset({"reset_lowers_the_peak"})
+    fails = frozenset({"reset_lowers_the_peak[first]"})
 
     class Runtime(PythonRuntime):
         def reset_peak_memory_stats(self, index: int) -> None:
             """The peak stays."""
 
 
-class MemoryOfAnotherBoard(OnBrokenBackend):
-    """memory_allocated answers for the first board, whichever is asked for."""
-
-    fails = frozenset({"figures_are_per_device"})
-
-    class Runtime(PythonRuntime):
-        def memory_allocated(self, index: int) -> int:
-            return super().memory_allocated(0)
-
-
-class FreeMemoryOfAnotherBoard(OnBrokenBackend):
-    """mem_get_info answers for the first board, whichever is asked for."""
-
-    fails = frozenset({"free_memory_is_per_device"})
-
-    class Runtime(PythonRuntime):
-        def mem_get_info(self, index: int) -> tuple[int, int]:
-            return super().mem_get_info(0)
-
-
 class CacheIsNotEmptied(OnBrokenBackend):
     """empty_cache does nothing."""
 
-    fails = frozenset({"empty_cache_returns_unused_memory_only"})
+    fails = frozenset({"empty_cache_returns_unused_memory_only[first]"})
 
     class Runtime(PythonRuntime):
         def empty_cache(self, index: int) -> None:
@@ -101,7 +105,7 @@ class CacheIsNotEmptied(OnBrokenBackend):
 class FractionIsIgnored(OnBrokenBackend):
     """set_per_process_memory_fraction does nothing."""
 
-    fails = frozenset({"memory_fraction_caps_the_process"})
+    fails = frozenset({"memory_fraction_caps_the_process[first]"})
 
     class Runtime(PythonRuntime):
         def set_per_process_memory_fraction(self, index: int, fraction: float) -> None:
@@ -150,12 +154,34 @@ class EverythingIsOutOfMemory(OnBrokenBackend):
 class ListsATypeThatDoesNotMultiply(OnBrokenBackend):
     """bool is listed for computing."""
 
-    fails = frozenset({"compute_dtypes_multiply"})
+    fails = frozenset({"compute_dtypes_multiply[first]"})
 
     class Runtime(PythonRuntime):
         def supported_dtypes(self, index: int) -> SupportedDtypes:
             found = super().supported_dtypes(index)
             return replace(found, compute=found.compute | {torch.bool})
+
+
+class MultipliesIntegers(OnTheHostsClock, OnBrokenBackend):
+    """Nothing is broken: integers are listed for computing, and their products are exact."""
+
+    class Runtime(CpuRuntime):
+        def __init__(self, device_type: str) -> None:
+            super().__init__()
+
+        def supported_dtypes(self, index: int) -> SupportedDtypes:
+            found = super().supported_dtypes(index)
+            return replace(found, compute=found.compute | {torch.int8, torch.int64})
+
+
+class AutocastWithoutDtypes(OnBrokenBackend):
+    """autocast is declared, and supported_dtypes lists none for it."""
+
+    fails = frozenset({"autocast_is_a_context", "declared_capabilities_work"})
+
+    class Runtime(PythonRuntime):
+        def supported_dtypes(self, index: int) -> SupportedDtypes:
+            return replace(super().supported_dtypes(index), autocast=frozenset())
 
 
 class AutocastDoesNotCast(OnBrokenBackend):

@@ -30,7 +30,7 @@ class SeedReachesEveryDevice(OnBrokenBackend):
 class StateIsNotRestored(OnBrokenBackend):
     """set_rng_state does nothing."""
 
-    fails = frozenset({"state_round_trips"})
+    fails = frozenset({"state_round_trips[first]"})
 
     class Runtime(PythonRuntime):
         def set_rng_state(self, index: int, state: torch.Tensor) -> None:
@@ -53,7 +53,7 @@ def graphs_of(graph_class: type[BoardGraph]) -> type[PythonRuntime]:
 class ReplayDoesNothingAgain(OnBrokenBackend):
     """Only a graph's first replay computes."""
 
-    fails = frozenset({"replay_recomputes_from_new_input", "replays_repeat"})
+    fails = frozenset({"replay_recomputes_from_new_input[first]", "replays_repeat"})
 
     class Once(BoardGraph):
         replayed = False
@@ -126,3 +126,23 @@ class ResetKeepsTheWork(OnBrokenBackend):
             """Nothing is forgotten."""
 
     Runtime = graphs_of(Kept)
+
+
+class GraphedCallableKeepsItsSample(OnBrokenBackend):
+    """A graphed callable returns what it returned for the sample."""
+
+    fails = frozenset({"graphed_callables_compute_anew"})
+
+    class Runtime(PythonRuntime):
+        def make_graphed_callables(
+            self,
+            index: int,
+            callables: Any,
+            sample_args: Any,
+            *,
+            num_warmup_iters: int = 3,
+            allow_unused_input: bool = False,
+            pool: Any = None,
+        ) -> Any:
+            result = callables(*sample_args)
+            return lambda *arguments: result.clone()
