@@ -7,13 +7,13 @@ of 1 on every tensor; it is repeated to the batch size.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from accelhal.bench.catalogue import BUILT_IN
 from accelhal.bench.workload import Batch, MakeBatch, Workload, seeded
-from accelhal.errors import UsageError, described, did_you_mean
+from accelhal.errors import UsageError, did_you_mean
+from accelhal.model_factory import call_user, described_value, import_factory, is_factory_name
 
 CONTRACT = "a factory takes no arguments and returns (module, make_batch) or (module, example)"
 
@@ -26,8 +26,7 @@ def check_name(name: str) -> None:
     """
     if name in BUILT_IN:
         return
-    module, colon, attribute = name.partition(":")
-    if colon and all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
+    if is_factory_name(name):
         return
     guess = did_you_mean(name, BUILT_IN)
     raise UsageError(
@@ -44,7 +43,8 @@ def load_workload(name: str) -> Workload:
         UsageError: the user's factory cannot be imported, fails, or breaks the contract.
     """
     check_name(name)
-    factory = _import_factory(name, BUILT_IN.get(name, name))
+    path = BUILT_IN.get(name, name)
+    factory = import_factory(name, path, operation="bench", contract=CONTRACT)
     with seeded():
         workload = _workload(name, _call(name, factory))
         one, two = (_batch(workload, size) for size in (1, 2))
@@ -62,7 +62,7 @@ def _batch(workload: Workload, size: int) -> Batch:
     batch: Batch = _call(what, workload.make_batch, size)
     if not _is_batch(batch):
         raise UsageError(
-            f"{what} returned {_described(batch)}",
+            f"{what} returned {described_value(batch)}",
             operation="bench",
             hint="return a tensor, a list or tuple of tensors, or a mapping of names to tensors",
         )
@@ -70,55 +70,23 @@ def _batch(workload: Workload, size: int) -> Batch:
 
 
 def _call(what: str, function: Callable[..., Any], *args: object) -> Any:
-    try:
-        return function(*args)
-    except (Exception, SystemExit) as error:
-        raise UsageError(
-            f"{what} raised {described(error)}", operation="bench", hint=CONTRACT
-        ) from error
-
-
-def _import_factory(name: str, path: str) -> Callable[[], Any]:
-    module_name, _, attribute = path.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:  # a script without a main guard may exit
-        absent = error.name if isinstance(error, ModuleNotFoundError) else None
-        ours = absent is not None and f"{module_name}.".startswith(f"{absent}.")
-        raise UsageError(
-            f"{name}: importing {module_name} raised {described(error)}",
-            operation="bench",
-            hint="run from the folder that holds it, or install it" if ours else None,
-        ) from error
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise UsageError(
-                f"{name}: {module_name} has no attribute {attribute!r}",
-                operation="bench",
-                hint="write package.module:factory",
-            )
-        found = getattr(found, part)
-    if not callable(found):
-        raise UsageError(
-            f"{name} is {_described(found)}, not a function", operation="bench", hint=CONTRACT
-        )
-    return cast("Callable[[], Any]", found)
+    return call_user(what, function, *args, operation="bench", contract=CONTRACT)
 
 
 def _workload(name: str, made: object) -> Workload:
     import torch
 
     if not isinstance(made, tuple) or len(made) != 2:
-        raise _broken(name, f"returned {_described(made)}, not a pair")
+        raise _broken(name, f"returned {described_value(made)}, not a pair")
     module, second = made
     if not isinstance(module, torch.nn.Module):
-        raise _broken(name, f"returned {_described(module)} where a torch.nn.Module is due")
+        raise _broken(name, f"returned {described_value(module)} where a torch.nn.Module is due")
     if _is_batch(second):
         return Workload(name, module, _repeating(name, second))
     if callable(second) and not isinstance(second, torch.nn.Module):
         return Workload(name, module, second)
     raise _broken(
-        name, f"returned {_described(second)} where make_batch or an example input is due"
+        name, f"returned {described_value(second)} where make_batch or an example input is due"
     )
 
 
@@ -162,10 +130,3 @@ def _tensors(batch: Any) -> list[Any]:
 
 def _broken(name: str, what: str) -> UsageError:
     return UsageError(f"{name} {what}", operation="bench", hint=CONTRACT)
-
-
-def _described(value: object) -> str:
-    """A value by its type, as a message needs it."""
-    if isinstance(value, tuple):
-        return f"a tuple of {len(value)}"
-    return "None" if value is None else f"<{type(value).__name__}>"

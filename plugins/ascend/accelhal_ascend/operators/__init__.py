@@ -1,0 +1,22 @@
+"""Operators of torch_npu, as recorded from its releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from accelhal.runtimes.operator_record import (
+    OperatorRecord,
+    OperatorSupport,
+    read_record,
+)
+
+RELEASES = ("2.13.0",)
+"""Recorded releases of torch_npu, newest first."""
+
+
+def _records() -> tuple[OperatorRecord, ...]:
+    folder = Path(__file__).parent
+    return tuple(read_record(folder / f"torch_npu-{release}.json") for release in RELEASES)
+
+
+SUPPORT = OperatorSupport(records=_records)
