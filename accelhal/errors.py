@@ -155,7 +155,9 @@ class ErrorKind(Enum):
     """
 
     OUT_OF_MEMORY = ("out_of_memory", ErrorScope.REQUEST, False)
+    RESOURCE_EXHAUSTED = ("resource_exhausted", ErrorScope.REQUEST, False)  # streams, not memory
     DEVICE_LOST = ("device_lost", ErrorScope.DEVICE, True)
+    DEVICE_UNAVAILABLE = ("device_unavailable", ErrorScope.DEVICE, False)  # cannot be opened now
     MEMORY_FAULT = ("memory_fault", ErrorScope.DEVICE, True)  # uncorrectable ECC
     LINK_FAULT = ("link_fault", ErrorScope.DEVICE, True)  # board-to-board link
     ILLEGAL_ACCESS = ("illegal_access", ErrorScope.PROCESS, True)

@@ -22,6 +22,8 @@ from accelhal.spi import Runtime
 _ERROR_CLASS: dict[ErrorKind, type[AccelhalError]] = {
     ErrorKind.DEVICE_LOST: DeviceLostError,
     ErrorKind.DRIVER_SHUTDOWN: DeviceLostError,
+    ErrorKind.DEVICE_UNAVAILABLE: DeviceError,
+    ErrorKind.RESOURCE_EXHAUSTED: DeviceError,
     ErrorKind.MEMORY_FAULT: DeviceUnhealthyError,
     ErrorKind.LINK_FAULT: DeviceUnhealthyError,
     ErrorKind.TIMEOUT: DeviceTimeoutError,
@@ -35,9 +37,17 @@ _ERROR_CLASS: dict[ErrorKind, type[AccelhalError]] = {
 
 _HINT: dict[ErrorKind, str] = {
     ErrorKind.DEVICE_LOST: "stop using the device; `accelhal doctor` says whether a reset will do",
+    ErrorKind.DEVICE_UNAVAILABLE: "`accelhal doctor` says what holds the device or is missing",
+    ErrorKind.DRIVER_SHUTDOWN: "start the process anew",
     ErrorKind.MEMORY_FAULT: "drain the device and reset it; `accelhal doctor` shows its counters",
+    ErrorKind.LINK_FAULT: "drain the device; `accelhal doctor` shows the counters of its links",
+    ErrorKind.ILLEGAL_ACCESS: "start the process anew; a kernel left the memory that it may use",
+    ErrorKind.LAUNCH_FAILURE: "start the process anew; the call at fault may be an earlier one",
+    ErrorKind.TIMEOUT: "stop using the device; `accelhal doctor` says whether it answers",
+    ErrorKind.COMMUNICATION: "start all ranks anew; the first rank that failed names the cause",
     ErrorKind.BAD_FORK: "start worker processes with the 'spawn' method",
     ErrorKind.OUT_OF_MEMORY: "free tensors, use a smaller batch, or call empty_cache()",
+    ErrorKind.RESOURCE_EXHAUSTED: "hold fewer streams, events and captured graphs",
 }
 
 
