@@ -43,6 +43,10 @@ if TYPE_CHECKING:
         ProbeStatus as ProbeStatus,
         Telemetry as Telemetry,
     )
+    from accelhal.graphs import (
+        GraphedModule as GraphedModule,
+        make_graphed_callables as make_graphed_callables,
+    )
     from accelhal.management.boards import (
         boards as boards,
     )
@@ -65,6 +69,8 @@ _HOME = {
     "device": "accelhal.facade",
     "devices": "accelhal.facade",
     "Device": "accelhal.facade",
+    "GraphedModule": "accelhal.graphs",
+    "make_graphed_callables": "accelhal.graphs",
     "Support": "accelhal.spi",
     "BoardInfo": "accelhal.facts",
     "BoardKey": "accelhal.facts",

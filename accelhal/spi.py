@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from accelhal.errors import ErrorKind, UnsupportedError
 from accelhal.facts import (
+    BoardDetails,
     BoardInfo,
     BoardKey,
     DeviceProperties,
@@ -22,21 +23,25 @@ from accelhal.facts import (
     HealthStatus,
     Link,
     Location,
+    MemoryErrors,
     MemoryStats,
     Partition,
+    PcieLink,
     Probe,
     ProcessMemory,
+    Relation,
     SupportedDtypes,
     Telemetry,
 )
 from accelhal.host import Host
 from accelhal.host.device_nodes import DeviceNodes
+from accelhal.host.library_search import LibraryFile
 from accelhal.host.visible_devices import VisibleDevices
 
 if TYPE_CHECKING:
     import torch
 
-API_VERSION = (1, 0)
+API_VERSION = (1, 1)
 """(major, minor) of this interface. A plugin's major must match; minors only add options."""
 
 ENTRY_POINT_GROUP = "accelhal.backends"
@@ -49,6 +54,7 @@ CAPABILITIES: Mapping[str, str] = {
     "caching_allocator": "memory kept by the process for reuse, and returned by empty_cache",
     "memory_fraction": "a cap on the memory this process may take",
     "graphs": "work captured once and replayed with one launch",
+    "graphed_callables": "functions whose forward and backward passes are captured as graphs",
     "peer_access": "direct copies between devices of the backend",
     "pin_memory": "page-locked host memory for asynchronous copies",
     "autocast": "automatic mixed precision",
@@ -65,6 +71,7 @@ REQUIRED_CAPABILITY: Mapping[str, str] = {
     "create_graph": "graphs",
     "capture_graph": "graphs",
     "graph_pool_handle": "graphs",
+    "make_graphed_callables": "graphed_callables",
     "mem_get_info": "memory_info",
     "memory_allocated": "memory_stats",
     "max_memory_allocated": "memory_stats",
@@ -91,6 +98,7 @@ EXTENSIONS: Mapping[str, str] = {
     "sanitizer": "the vendor's memory and race checker",
     "profiler_ranges": "named ranges for the vendor's profiler",
     "occupancy": "occupancy calculator",
+    "operators": "which operators have kernels, and what runs the others",
     "conformance": "how the conformance suite makes tensors and faults, what it expects to fail",
     "ray_resource": "resource name under Ray",
     "board_models": "nominal figures of the vendor's boards",
@@ -192,6 +200,23 @@ class Runtime(ABC):
         """A memory pool that several graphs may share."""
         _absent("graph_pool_handle")
 
+    def graph_limit(self, index: int) -> int | None:
+        """Graphs that the device holds at once; None where memory alone limits them. Since 1.1."""
+        return None
+
+    def make_graphed_callables(
+        self,
+        index: int,
+        callables: Any,
+        sample_args: Any,
+        *,
+        num_warmup_iters: int = 3,
+        allow_unused_input: bool = False,
+        pool: Any = None,
+    ) -> Any:
+        """The vendor's `make_graphed_callables`, with torch's arguments. Since 1.1."""
+        _absent("make_graphed_callables")
+
     # ---- memory, in bytes
 
     def mem_get_info(self, index: int) -> tuple[int, int]:
@@ -285,8 +310,15 @@ def _absent(method: str) -> NoReturn:
 class Management(ABC):
     """The driver-library side of a backend: all boards of the host, without torch.
 
-    Optional methods answer "not reported" until overridden.
+    Optional methods answer "not reported" until overridden. A value that the driver does not
+    report is None with its reason; an exception means that the board or the library failed.
+
+    Attributes:
+        sources: what each figure is read from: "class.field" of accelhal.facts ("Telemetry.power")
+            -> the driver's call or file.
     """
+
+    sources: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def boards(self) -> Sequence[BoardInfo]:
@@ -300,6 +332,18 @@ class Management(ABC):
         """Health of the board."""
         return HealthReport(HealthStatus.UNKNOWN, reason="this backend reads no health")
 
+    def details(self, board: BoardKey) -> BoardDetails:
+        """What of the board changes seldom or never. Since 1.1."""
+        return BoardDetails(reasons={"*": "this backend reads no details"})
+
+    def memory_errors(self, board: BoardKey) -> MemoryErrors:
+        """Errors of the board's memory and their repair. Since 1.1."""
+        return MemoryErrors(reasons={"*": "this backend reads no memory errors"})
+
+    def pcie(self, board: BoardKey) -> PcieLink:
+        """The board's link to the host. Since 1.1."""
+        return PcieLink(reasons={"*": "this backend reads no PCIe link"})
+
     def links(self, board: BoardKey) -> Sequence[Link]:
         """Links of the board to other boards and to the host."""
         return ()
@@ -311,6 +355,14 @@ class Management(ABC):
     def partitions(self, board: BoardKey) -> Sequence[Partition]:
         """Slices the board is cut into."""
         return ()
+
+    def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
+        """How near the two boards are, by the driver's word; None where it has none. Since 1.1."""
+        return None
+
+    def versions(self) -> Mapping[str, str]:
+        """Versions that the driver reports: "driver", "library", "toolkit". Since 1.1."""
+        return {}
 
     def close(self) -> None:  # noqa: B027  (optional: most libraries need no shutdown)
         """Release the driver library."""
@@ -331,6 +383,8 @@ class BackendSpec:
             package, opens nothing, takes under 50 ms.
         open_runtime: imports what it needs and returns the Runtime.
         open_management: loads the driver library and returns the Management, or None.
+        driver_library: the file that open_management loads; where the loader would not find it,
+            nothing is started. None where only trying can tell. Since 1.1.
         torch_package: the package that adds `torch.<name>` ("torch_npu"), or None.
         needs_privateuse1: whether it takes torch's one place for out-of-tree devices.
         visible_devices: the variables that hide devices; the first one set wins.
@@ -348,6 +402,7 @@ class BackendSpec:
     probe: Callable[[Host], Probe]
     open_runtime: Callable[[], Runtime]
     open_management: Callable[[], Management] | None = None
+    driver_library: LibraryFile | None = None
     torch_package: str | None = None
     needs_privateuse1: bool = False
     visible_devices: tuple[VisibleDevices, ...] = ()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from vendor_stacks.cann.stack import cann_stack as cann_stack  # a fixture of several folders
 
 from accelhal.registry.state import RegistryState, state
 

@@ -16,7 +16,7 @@ import accelhal
 
 CORE = Path(accelhal.__file__).parent
 
-LAYERS = ("bench", "cli", "doctor", "management")
+LAYERS = ("bench", "cli", "doctor", "drivers", "graphs", "management", "operators", "topology")
 """Code above the interface: no vendor word, not even in a comment."""
 
 VENDOR_WORDS = re.compile(

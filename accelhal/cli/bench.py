@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +16,10 @@ from accelhal import bench as benchmark
 from accelhal.bench import BUILT_IN, QUICK, BenchResult
 from accelhal.bench.factory import check_name
 from accelhal.bench.settings import BATCH_SIZES, DTYPES, SECONDS, Settings
+from accelhal.cli.current_folder import current_folder
 from accelhal.cli.exit_codes import ExitCode
 from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.errors import (
-    AccelhalWarning,
     BackendNotFoundError,
     DeviceNotFoundError,
     UsageError,
@@ -106,7 +105,7 @@ def bench(
     for name in wanted:
         check_name(name)
     Settings(batch_sizes, seconds, dtype, train)
-    folder = _current_folder()
+    folder = current_folder("bench")
     if plot is not None:
         from accelhal.bench.plot import check_plot_file
 
@@ -131,21 +130,10 @@ def bench(
     return ExitCode.FINE if result.succeeded else ExitCode.FAILURE
 
 
-def _current_folder() -> str:
-    """The folder this process runs in; where it was deleted, a library under torch ends us."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError as error:
-        raise accelhal.AccelhalError(
-            "the current folder does not exist any more", operation="bench", hint="cd to another"
-        ) from error
-
-
 def _open(name: str | None) -> accelhal.Device:
     """The device of that name, or the best one."""
     try:
-        with _warnings_as_notes():
-            return accelhal.device(name)
+        return accelhal.device(name)
     except (BackendNotFoundError, DeviceNotFoundError) as error:
         # A name that means nothing here is a usage error; a named board that is away is not.
         named = name or os.environ.get(DEVICE_VARIABLE)
@@ -153,23 +141,6 @@ def _open(name: str | None) -> accelhal.Device:
         if named and not absent:
             raise UsageError(error.message, device=named, hint=error.hint) from error
         raise
-
-
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """What accelhal warns of, such as falling back to the processor, as one calm line each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", AccelhalWarning)
-        show = warnings.showwarning
-
-        def note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, AccelhalWarning):
-                click.echo(f"note: {message}", err=True)
-            else:
-                show(message, category, *where, **more)
-
-        warnings.showwarning = note
-        yield
 
 
 @contextmanager

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accelhal.cli.output import console, foreign_output, print_json
+from accelhal.errors import UsageError, did_you_mean, warn
 from accelhal.facts import BoardInfo, Probe, ProbeStatus
 from accelhal.host import Host
 from accelhal.management.boards import pci_boards
 from accelhal.registry import Backend, backends
+from accelhal.registry.choosing import DEVICE_VARIABLE, named_device
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,10 +34,11 @@ def devices(as_json: bool) -> None:
 
     Nothing is opened: the number of devices is what each backend's probe expects. A backend that
     cannot be used is listed with the reason and the next step; judging it is the doctor's work, so
-    the exit code is 0.
+    the exit code is 0. An ACCELHAL_DEVICE that names no backend is warned of.
     """
     with foreign_output():
         known = backends()
+    _check_choice(known)
     boards = pci_boards(known, Host())
     if as_json:
         print_json("devices", _document(known, boards))
@@ -51,6 +54,21 @@ def devices(as_json: bool) -> None:
         out.print(_board_table(boards))
     else:
         out.print("No accelerator board on the PCI bus.")
+
+
+def _check_choice(known: list[Backend]) -> None:
+    """Warn where ACCELHAL_DEVICE is no device name, or names a backend that is not listed."""
+    try:
+        name = named_device()
+    except UsageError as error:
+        warn(str(error))
+        return
+    names = [backend.name for backend in known]
+    if name is not None and name.backend not in names:
+        warn(
+            f"{DEVICE_VARIABLE} names {name.backend!r}, and no backend has that name\n"
+            f"  next: {did_you_mean(name.backend, names)}installed: {', '.join(names)}"
+        )
 
 
 def _device_names(backend: Backend) -> list[str]:

@@ -32,6 +32,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "bench": LazyCommand(
         "accelhal.cli.bench:bench", "Measure throughput, latency and memory of a model."
     ),
+    "check-model": LazyCommand(
+        "accelhal.cli.check_model:check_model",
+        "Show which operators of a model a backend runs itself.",
+    ),
     "conformance": LazyCommand(
         "accelhal.cli.conformance:conformance", "Try every rule of the interface on a backend."
     ),

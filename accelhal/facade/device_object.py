@@ -50,6 +50,7 @@ _RUNTIME_METHODS = (
     "get_rng_state",
     "set_rng_state",
     "supported_dtypes",
+    "graph_limit",
     *REQUIRED_CAPABILITY,
 )
 """The Runtime methods that take an index and are called through `Device._call`."""
@@ -257,7 +258,7 @@ class Device:
         Args:
             graph: made by `Graph()`.
             pool: memory shared with other graphs: `graph_pool_handle()` or another graph's pool.
-            stream: stream of this device to capture on; the vendor's side stream when None.
+            stream: stream of this device to capture on; a new one when None.
             capture_error_mode: which threads' unsafe calls end the capture: "global",
                 "thread_local" or "relaxed".
 
@@ -281,6 +282,48 @@ class Device:
     def graph_pool_handle(self) -> Any:
         """A memory pool that several graphs may share."""
         return self._call("graph_pool_handle")
+
+    @property
+    def graph_limit(self) -> int | None:
+        """Graphs that this device holds at once; None where memory alone limits them."""
+        return self._call("graph_limit")
+
+    def make_graphed_callables(
+        self,
+        callables: Any,
+        sample_args: Any,
+        *,
+        num_warmup_iters: int = 3,
+        allow_unused_input: bool = False,
+        pool: Any = None,
+    ) -> Any:
+        """The vendor's own `make_graphed_callables`: forward and backward passes as graphs.
+
+        Args:
+            callables: a function or module, or a tuple of them in the order in which they run.
+            sample_args: its arguments, a tuple of tensors; a tuple of those for several callables.
+            num_warmup_iters: runs before the capture.
+            allow_unused_input: let some arguments have no gradient.
+            pool: memory shared with other graphs: `graph_pool_handle()` or another graph's pool.
+
+        Raises:
+            UsageError: the number of warm-up runs is not an integer, 0 or more.
+        """
+        self._check_capability("make_graphed_callables")
+        rounds = as_integer(num_warmup_iters)
+        if rounds is None or rounds < 0:
+            raise self._misused(
+                "make_graphed_callables",
+                f"num_warmup_iters must be an integer, 0 or more, not {num_warmup_iters!r}",
+            )
+        return self._call(
+            "make_graphed_callables",
+            callables,
+            sample_args,
+            num_warmup_iters=rounds,
+            allow_unused_input=allow_unused_input,
+            pool=pool,
+        )
 
     # ---- memory, in bytes
 

@@ -26,9 +26,9 @@ DEVICE_VARIABLE = "ACCELHAL_DEVICE"
 
 def choose() -> tuple[OpenBackend, int | None]:
     """The backend for a program that names none: ACCELHAL_DEVICE, else the best that opens."""
-    named = os.environ.get(DEVICE_VARIABLE)
-    if named:
-        return _open_named(named)
+    name = named_device()
+    if name is not None:
+        return open_backend(name), name.index
     key = os.environ.get(LIMIT_VARIABLE, "")
     found = state.automatic.get(key)
     if found is None:
@@ -46,14 +46,21 @@ def choose() -> tuple[OpenBackend, int | None]:
     return found, None
 
 
-def _open_named(text: str) -> tuple[OpenBackend, int | None]:
+def named_device() -> DeviceName | None:
+    """The device that ACCELHAL_DEVICE names, whether it is here or not; None where it is unset.
+
+    Raises:
+        UsageError: it is no device name.
+    """
+    text = os.environ.get(DEVICE_VARIABLE)
+    if not text:
+        return None
     try:
-        name = parse_device_name(text)
+        return parse_device_name(text)
     except UsageError as error:
         raise UsageError(
             f"{DEVICE_VARIABLE}={text!r} is not a device name", hint=error.hint
         ) from error
-    return open_backend(name), name.index
 
 
 def _choose_automatically() -> OpenBackend:

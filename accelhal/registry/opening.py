@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 
 from accelhal.device_name import DeviceName
@@ -19,6 +20,7 @@ from accelhal.errors import (
 )
 from accelhal.facts import DEFECTS, Probe, ProbeStatus
 from accelhal.host import Host
+from accelhal.host.visible_devices import active_mask, explain
 from accelhal.registry.listing import Backend, find_backend, list_backends, same_distribution
 from accelhal.registry.state import OpenBackend, alone, state
 from accelhal.runtimes.torch_loading import load_torch, privateuse1_owner
@@ -145,6 +147,9 @@ def _open(backend: Backend) -> OpenBackend:
     if count < 1:
         available = backend.probe.status is ProbeStatus.AVAILABLE
         reason = "it opened, but counts no device" if available else backend.probe.reason
+        mask = active_mask(spec.visible_devices, os.environ)
+        if mask is not None:
+            reason += f"; {explain(mask)}"
         raise DeviceNotFoundError(
             f"{spec.name}: {reason}",
             backend=spec.name,

@@ -20,6 +20,7 @@ from accelhal.runtimes.context_stack import ContextStack
 from accelhal.runtimes.dtypes import COMMON_DTYPES, WIDE_DTYPES
 from accelhal.runtimes.error_messages import classify_message
 from accelhal.runtimes.event_errors import foreign_event, unrecorded_event, untimed_event
+from accelhal.runtimes.torch_features import precision_settings
 from accelhal.spi import Runtime, Support
 
 _STATUS = Path("/proc/self/status")
@@ -241,15 +242,14 @@ def _capabilities() -> Mapping[str, Support]:
         found["memory_info"] = Support.NATIVE
     if _STATUS.exists() and os.access(_CLEAR_REFS, os.W_OK):
         found["memory_stats"] = Support.EMULATED
-    if hasattr(torch.backends.mkldnn, "matmul"):  # torch >= 2.9
+    if _precision_settings():
         found["float32_precision"] = Support.NATIVE
     return found
 
 
 def _precision_settings() -> tuple[Any, ...]:
     """The settings of the products that oneDNN computes, by operator."""
-    mkldnn: Any = torch.backends.mkldnn
-    return mkldnn.matmul, mkldnn.conv, mkldnn.rnn
+    return precision_settings("mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
 
 
 def _status_bytes(field: str) -> int:

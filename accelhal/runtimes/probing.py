@@ -47,8 +47,9 @@ def probe_stack(host: Host, stack: VendorStack) -> Probe:
     """Judge a vendor's stack on a host; opens and loads nothing."""
     evidence: dict[str, str] = {}
     boards = _look_at_boards(host, stack, evidence)
-    software = _look_at_software(host, stack, evidence, boards.seen)
-    if boards.seen:
+    present = boards.seen or (stack.opening_decides and _library_is_found(host, stack))
+    software = _look_at_software(host, stack, evidence, present)
+    if present:
         fault = boards.fault or software.fault
     elif (
         software.package_installed
@@ -61,7 +62,7 @@ def probe_stack(host: Host, stack: VendorStack) -> Probe:
         return Probe(ProbeStatus.NO_HARDWARE, 0, reason, evidence=evidence)
     if fault is not None:
         return Probe(fault.status, None, fault.reason, fault.hint, evidence)
-    return _look_at_mask(host, stack, boards.count, software.hint, evidence)
+    return _look_at_mask(host, stack, boards, software.hint, evidence)
 
 
 # ---------------------------------------------------------------- boards and driver
@@ -161,7 +162,7 @@ def _count(boards: Sequence[object], stack: VendorStack) -> str:
 
 
 def _look_at_software(
-    host: Host, stack: VendorStack, evidence: dict[str, str], board_seen: bool
+    host: Host, stack: VendorStack, evidence: dict[str, str], present: bool
 ) -> _Software:
     torch = read_torch_install(host)
     evidence["torch"] = _describe_torch(torch)
@@ -185,11 +186,15 @@ def _look_at_software(
         fault = Fault(ProbeStatus.INCOMPATIBLE, old, stack.next_steps.torch)
     else:
         fault = stack.find_fault(host, torch)
-    if fault is not None or stack.library is None or not (board_seen or installed):
+    if fault is not None or stack.library is None or not (present or installed):
         return _Software(installed, fault)
     folders = [f"{folder}/lib", str(folder)] if folder else []
     fault, hint = _look_for_library(host, stack, stack.library, folders, evidence)
     return _Software(installed, fault, hint)
+
+
+def _library_is_found(host: Host, stack: VendorStack) -> bool:
+    return stack.library is not None and find_library(host, stack.library.name) is not None
 
 
 def _describe_torch(torch: TorchInstall | None) -> str:
@@ -224,9 +229,13 @@ def _look_for_library(
 
 
 def _look_at_mask(
-    host: Host, stack: VendorStack, count: int | None, hint: str, evidence: dict[str, str]
+    host: Host, stack: VendorStack, boards: _Boards, hint: str, evidence: dict[str, str]
 ) -> Probe:
-    seen = f"{stack.vendor} boards" if count is None else _count(range(count), stack)
+    count = boards.count
+    if not boards.seen:
+        seen = f"no {stack.vendor} board in sight, but its libraries are here: opening decides"
+    else:
+        seen = f"{stack.vendor} boards" if count is None else _count(range(count), stack)
     mask = active_mask(stack.visible_devices, host.environ, count)
     if mask is None:
         return Probe(ProbeStatus.AVAILABLE, count, seen, hint, evidence)
@@ -238,7 +247,7 @@ def _look_at_mask(
     return Probe(
         ProbeStatus.HIDDEN_BY_ENV,
         0,
-        f"{explain(mask)} ({seen} here)",
+        f"{explain(mask)} ({seen} here)" if boards.seen else explain(mask),
         f"unset {mask.variable}, or set it to {ids}",
         evidence,
     )

@@ -5,8 +5,8 @@ Calls pass the index by position: the vendors name that parameter differently.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from accelhal.errors import ErrorKind
 from accelhal.facts import BoardKey, DeviceProperties, Location, MemoryStats, SupportedDtypes
 from accelhal.runtimes.dtypes import COMMON_DTYPES
 from accelhal.runtimes.error_messages import classify_message
+from accelhal.runtimes.torch_features import has_accelerator_module
 from accelhal.runtimes.vendor_import import device_module
 from accelhal.spi import Runtime, Support
 
@@ -111,6 +112,8 @@ class TorchModuleRuntime(Runtime):
             hasattr(self.module, name) for name in (self.graph_class, *_GRAPH_NAMES)
         ):
             found["graphs"] = Support.NATIVE
+            if hasattr(self.module, "make_graphed_callables"):
+                found["graphed_callables"] = Support.NATIVE
         found["pin_memory"] = Support.NATIVE
         return found
 
@@ -168,18 +171,44 @@ class TorchModuleRuntime(Runtime):
         with self.module.device(index):
             return getattr(self.module, self.graph_class)()
 
+    @contextmanager
     def capture_graph(
         self, index: int, graph: Any, *, pool: Any, stream: Any, capture_error_mode: str
-    ) -> AbstractContextManager[Any]:
+    ) -> Iterator[Any]:
+        # Left alone, the vendors capture all devices' work on the device where they first did.
+        side = self.create_stream(index) if stream is None else stream
         # The vendors' first parameters differ in name, their later ones in order.
-        context: AbstractContextManager[Any] = self.module.graph(
-            graph, pool=pool, stream=stream, capture_error_mode=capture_error_mode
-        )
-        return context
+        with (
+            self.module.device(index),
+            self.module.graph(
+                graph, pool=pool, stream=side, capture_error_mode=capture_error_mode
+            ) as entered,
+        ):
+            yield entered
 
     def graph_pool_handle(self, index: int) -> Any:
         with self.module.device(index):
             return self.module.graph_pool_handle()
+
+    def make_graphed_callables(
+        self,
+        index: int,
+        callables: Any,
+        sample_args: Any,
+        *,
+        num_warmup_iters: int = 3,
+        allow_unused_input: bool = False,
+        pool: Any = None,
+    ) -> Any:
+        pooled = {} if pool is None else {"pool": pool}  # early releases have no such parameter
+        with self.module.device(index):
+            return self.module.make_graphed_callables(
+                callables,
+                sample_args,
+                num_warmup_iters=num_warmup_iters,
+                allow_unused_input=allow_unused_input,
+                **pooled,
+            )
 
     # ---- memory
 
@@ -210,15 +239,16 @@ class TorchModuleRuntime(Runtime):
             self.module.reset_peak_memory_stats(index)
 
     def empty_cache(self, index: int) -> None:
-        with self.module.device(index):
-            self.module.empty_cache()
+        if self.module.is_initialized():  # entering a device would start it, with nothing cached
+            with self.module.device(index):
+                self.module.empty_cache()
 
     def set_per_process_memory_fraction(self, index: int, fraction: float) -> None:
         self.module.set_per_process_memory_fraction(fraction, index)
 
     def pin_memory(self, index: int, tensor: torch.Tensor) -> torch.Tensor:
         with self.module.device(index):
-            if hasattr(torch, "accelerator"):  # torch >= 2.6 pins for the process's accelerator
+            if has_accelerator_module():  # torch pins for the process's accelerator
                 return tensor.pin_memory()
             return tensor.pin_memory(self.device_type)
 

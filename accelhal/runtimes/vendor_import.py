@@ -50,7 +50,7 @@ def device_module(device_type: str, package: str | None = None) -> ModuleType:
     """
     import torch
 
-    if package is not None and not hasattr(torch, device_type):
+    if package is not None and (not hasattr(torch, device_type) or _half_imported(package)):
         with import_guard():
             importlib.import_module(package)
     module: ModuleType | None = getattr(torch, device_type, None)
@@ -63,3 +63,13 @@ def device_module(device_type: str, package: str | None = None) -> ModuleType:
             hint=f"install the torch that {package} was built for" if package else None,
         )
     return module
+
+
+def _half_imported(package: str) -> bool:
+    """Whether an import of the package failed on the way: what it did to torch by then stays.
+
+    Importing it again gives its error again.
+    """
+    return package not in sys.modules and any(
+        name.startswith(f"{package}.") for name in list(sys.modules)
+    )

@@ -74,6 +74,8 @@ class VendorStack:
         library: the shared library that loading needs, or None.
         other_boards: boards with neither a PCI address nor a node per board (path -> what it is).
         nodes_on_demand: whether the driver makes its nodes only once a program asks.
+        opening_decides: whether a stack whose library the loader finds counts as present where no
+            board is to be seen: containers and simulations may show neither node nor PCI board.
         find_fault: a fault that only this vendor's stack has, given the installed torch.
     """
 
@@ -87,4 +89,5 @@ class VendorStack:
     library: RequiredLibrary | None = None
     other_boards: Callable[[Host], Mapping[str, str]] = lambda host: {}
     nodes_on_demand: Callable[[Host], bool] = lambda host: False
+    opening_decides: bool = False
     find_fault: Callable[[Host, TorchInstall], Fault | None] = lambda host, torch: None

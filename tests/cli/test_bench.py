@@ -96,12 +96,12 @@ def test_a_simulated_board_is_marked() -> None:
     assert json.loads(bench(*named, "--json").stdout)["simulated"] is True
 
 
-def test_falling_back_to_the_processor_is_one_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_falling_back_to_the_processor_is_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCELHAL_BACKENDS", "cpu")
     result = bench(*FAST[2:], "--json")
     assert result.exit_code == ExitCode.FINE
     (line,) = result.stderr.splitlines()
-    assert line.startswith("note: using cpu")
+    assert line.startswith("accelhal: warning: using cpu")
     json.loads(result.stdout)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from cli.commands import FakeSite
 from click.testing import CliRunner
@@ -62,6 +64,29 @@ def test_reasons_are_whole_where_output_is_piped(site: FakeSite) -> None:
     site.plugin(f"raise OSError({reason!r})")
     ended = site.run("devices")
     assert reason in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ("NPU:0", "ACCELHAL_DEVICE='NPU:0' is not a device name\n  next: did you mean 'npu:0'?"),
+        (
+            "cqu:1",
+            "ACCELHAL_DEVICE names 'cqu', and no backend has that name\n  next: did you mean",
+        ),
+    ],
+)
+def test_a_choice_that_names_nothing_is_warned_of(named: str, words: str) -> None:
+    result = CliRunner().invoke(cli, ["devices", "--json"], env={"ACCELHAL_DEVICE": named})
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"accelhal: warning: {words}")
+    assert json.loads(result.stdout)["schema"] == "accelhal.devices/1"
+
+
+@pytest.mark.parametrize("named", ["cpu", "cpu:7", ""])
+def test_a_choice_of_a_listed_backend_is_silent(named: str) -> None:
+    result = CliRunner().invoke(cli, ["devices"], env={"ACCELHAL_DEVICE": named})
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_named_limits_are_shown() -> None:

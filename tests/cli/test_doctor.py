@@ -24,7 +24,7 @@ PLUGINS = ("plugin.load", "backend.probe")
         ("assert False, 'no toys'", "AssertionError: no toys"),
         ("raise SystemExit('go away')", "SystemExit: go away"),
         ("SPEC = 'not a spec'", "not a BackendSpec"),
-        (TOY_SPEC.replace("(1, 0)", "(2, 0)"), "interface 2.0, not 1.0"),
+        (TOY_SPEC.replace("(1, 0)", "(2, 0)"), "interface 2.0, not 1.1"),
         (TOY_SPEC.replace('name="toy"', 'name="doll"'), "calls itself 'doll'"),
         (TOY_SPEC.replace("return Probe", "raise RuntimeError('boo') or Probe"), "boo"),
     ],

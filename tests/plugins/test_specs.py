@@ -72,7 +72,9 @@ any_value = st.text(st.characters(exclude_characters="\0", exclude_categories=["
 
 
 @every_spec
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     environ=st.dictionaries(st.sampled_from(VARIABLES), any_value),
     torch=st.none() | st.sampled_from(["2.13.0", "2.1.0", "nonsense"]),

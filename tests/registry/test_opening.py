@@ -372,7 +372,7 @@ def test_a_pinned_distribution_that_is_not_there(
         ("SPEC = 'nonsense'", "names a str, not a BackendSpec"),
         ("other = 1", "AttributeError"),
         (PLUGIN.replace('name="npx"', 'name="zzz"'), "calls itself 'zzz'"),
-        (PLUGIN.replace("(1, 0)", "(7, 0)"), "written for interface 7.0, not 1.0"),
+        (PLUGIN.replace("(1, 0)", "(7, 0)"), "written for interface 7.0, not 1.1"),
     ],
 )
 def test_a_broken_plugin_costs_only_itself(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def forget_torch_acme(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.delitem(sys.modules, "torch_acme", raising=False)
 
 
@@ -68,6 +67,19 @@ def test_a_failing_import_restores_the_environment_and_shows_its_error(
     with pytest.raises(OSError, match=r"libacme\.so"):
         device_module("acme", "torch_acme")
     assert AUTOLOAD_VARIABLE not in os.environ
+
+
+def test_a_half_imported_package_gives_its_error_again(tmp_path: Path, package: Path) -> None:
+    """torch has its module by then, but nothing says how much of it works."""
+    package.unlink()
+    folder = tmp_path / "torch_acme"
+    folder.mkdir()
+    (folder / "module.py").write_text("import types, torch\ntorch.acme = types.ModuleType('acme')")
+    (folder / "__init__.py").write_text("import torch_acme.module\nraise OSError('no kit')")
+    for _ in range(2):
+        with pytest.raises(OSError, match="no kit"):
+            device_module("acme", "torch_acme")
+    del sys.modules["torch_acme.module"]
 
 
 def test_a_package_that_imports_but_adds_nothing_is_incompatible(package: Path) -> None:

@@ -32,6 +32,9 @@ VISIBLE_DEVICES = (
 )
 
 _HOME_VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
+_PARTS = ("runtime", "compiler")
+"""Folders of CANN that torch_npu looks for when it is imported."""
+
 _HOMES = ("/usr/local/Ascend/ascend-toolkit/latest", "/usr/local/Ascend/cann")
 _SETUP_SCRIPTS = (
     "/usr/local/Ascend/ascend-toolkit/set_env.sh",
@@ -79,14 +82,18 @@ def _half_installed(host: Host) -> Fault | None:
     home = host.environ.get("ASCEND_HOME_PATH")
     if home is None:
         return None
+    operators = host.environ.get("ASCEND_OPP_PATH")
     if not host.exists(home):
         reason = f"ASCEND_HOME_PATH={home} does not exist"
-    elif "ASCEND_OPP_PATH" not in host.environ:
+    elif operators is None:
         reason = "ASCEND_HOME_PATH is set, ASCEND_OPP_PATH is not"
-    elif not host.exists(host.environ["ASCEND_OPP_PATH"]):
-        reason = f"ASCEND_OPP_PATH={host.environ['ASCEND_OPP_PATH']} does not exist"
+    elif not host.exists(operators):
+        reason = f"ASCEND_OPP_PATH={operators} does not exist"
     else:
-        return None
+        missing = next((part for part in _PARTS if not host.exists(f"{home}/{part}")), None)
+        if missing is None:
+            return None
+        reason = f"ASCEND_HOME_PATH={home} has no folder {missing!r}"
     return Fault(ProbeStatus.LIBRARY_BROKEN, f"{reason}: torch_npu does not import", _setup(host))
 
 
@@ -108,6 +115,7 @@ STACK = VendorStack(
         setup=_setup,
     ),
     find_fault=_find_fault,
+    opening_decides=True,
     next_steps=NextSteps(
         driver="install the Ascend driver and firmware (HDK), then run npu-smi info",
         container="start the container with --device /dev/davinci0 --device /dev/davinci_manager "

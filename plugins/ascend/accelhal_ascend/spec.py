@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from accelhal.spi import BackendSpec, Runtime
+from accelhal.spi import BackendSpec, Management, Runtime
+from accelhal_ascend.driver_library import LIBRARY
 from accelhal_ascend.probe import (
     DEVICE_NODES,
     PCI_VENDOR_ID,
@@ -18,17 +19,26 @@ def _open_runtime() -> Runtime:
     return AscendRuntime()
 
 
+def _open_management() -> Management:
+    from accelhal_ascend.management import DcmiManagement
+
+    return DcmiManagement()
+
+
 SPEC = BackendSpec(
     name="npu",
     vendor="Huawei",
-    api_version=(1, 0),
+    api_version=(1, 1),
     priority=30,
     probe=probe,
     open_runtime=_open_runtime,
+    open_management=_open_management,
+    driver_library=LIBRARY,
     torch_package=TORCH_PACKAGE,
     needs_privateuse1=True,
     visible_devices=VISIBLE_DEVICES,
     device_nodes=DEVICE_NODES,
     distributed_backend="hccl",
     pci_vendor_ids=(PCI_VENDOR_ID,),
+    extensions={"operators": "accelhal_ascend.operators:SUPPORT"},
 )

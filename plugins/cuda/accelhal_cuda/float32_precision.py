@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from accelhal.runtimes.torch_features import precision_settings
+
 CHOICES = ("ieee", "tf32")
 
 
@@ -43,7 +45,4 @@ def set_float32_precision(precision: str) -> None:
 
 def _settings() -> tuple[Any, ...]:
     """The settings per operator; empty where torch has only the older flags."""
-    backends: Any = torch.backends
-    if not hasattr(backends.cuda.matmul, "fp32_precision"):
-        return ()
-    return backends.cuda.matmul, backends.cudnn.conv, backends.cudnn.rnn
+    return precision_settings("cuda.matmul", "cudnn.conv", "cudnn.rnn")

@@ -7,20 +7,27 @@ from dataclasses import replace
 
 import torch
 
-from accelhal.errors import BackendIncompatibleError
-from accelhal.facts import DeviceProperties, SupportedDtypes
-from accelhal.runtimes.dtypes import WIDE_DTYPES
+from accelhal.errors import BackendIncompatibleError, ErrorKind
+from accelhal.facts import DeviceProperties, Location, SupportedDtypes
+from accelhal.host import Host
+from accelhal.runtimes.dtypes import COMMON_DTYPES, WIDE_DTYPES
 from accelhal.runtimes.torch_module import TorchModuleRuntime
 from accelhal.spi import Support
-from accelhal_cuda import float32_precision
+from accelhal_cuda import error_messages, float32_precision
+from accelhal_cuda.location import driver_uuid, locate
+from accelhal_cuda.rebinding import rebound_by
+
+_BFLOAT16_MAJOR = 8
+"""Compute capability from which boards multiply bfloat16: CUDA C++ Programming Guide, table
+"Throughput of Native Arithmetic Instructions"."""
 
 
 def open_runtime() -> CudaRuntime:
     """The runtime of this process's torch.
 
     Raises:
-        BackendIncompatibleError: torch is not a CUDA build. Another vendor's compatibility shim
-            may have bound torch.cuda to its own boards there.
+        BackendIncompatibleError: torch is not a CUDA build, or another vendor's migration shim has
+            bound torch.cuda to its own boards.
     """
     if torch.version.cuda is None:
         raise BackendIncompatibleError(
@@ -29,14 +36,23 @@ def open_runtime() -> CudaRuntime:
             operation="open",
             hint="install a CUDA build: https://pytorch.org/get-started/locally",
         )
+    shim = rebound_by(torch.cuda)
+    if shim is not None:
+        raise BackendIncompatibleError(
+            f"{shim} has bound torch.cuda to boards of its own in this process",
+            backend="cuda",
+            operation="open",
+            hint=f"use the backend of {shim}'s boards, or do not load its migration shim",
+        )
     return CudaRuntime()
 
 
 class CudaRuntime(TorchModuleRuntime):
     """torch.cuda."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: Host | None = None) -> None:
         super().__init__("cuda", "NVIDIA", graph_class="CUDAGraph")
+        self._host = host or Host()
 
     def properties(self, index: int) -> DeviceProperties:
         found = self.module.get_device_properties(index)
@@ -44,20 +60,25 @@ class CudaRuntime(TorchModuleRuntime):
         return replace(
             shared,
             arch=f"sm_{found.major}{found.minor}",
-            uuid=_driver_uuid(shared.uuid),
+            uuid=driver_uuid(index, shared.name, shared.uuid, self._host),
             pci=_pci_address(found),
         )
 
     def capabilities(self, index: int) -> Mapping[str, Support]:
         return {**super().capabilities(index), "float32_precision": Support.NATIVE}
 
+    def locate(self, index: int) -> Location:
+        return locate(index, self.properties(index), self._host)
+
     def supported_dtypes(self, index: int) -> SupportedDtypes:
-        shared = super().supported_dtypes(index)
-        # Every board holds bfloat16; old ones only lack arithmetic in it.
-        return replace(
-            shared,
-            storage=shared.storage | WIDE_DTYPES | {torch.bfloat16},
-            compute=shared.compute | WIDE_DTYPES,
+        # torch.cuda.is_bf16_supported() is True where bfloat16 is only emulated, and tries it out.
+        compute = {torch.float32, torch.float16} | WIDE_DTYPES
+        if self.module.get_device_properties(index).major >= _BFLOAT16_MAJOR:
+            compute.add(torch.bfloat16)
+        return SupportedDtypes(
+            storage=COMMON_DTYPES | WIDE_DTYPES | {torch.bfloat16},
+            compute=frozenset(compute),
+            autocast=frozenset(compute & {torch.float16, torch.bfloat16}),
         )
 
     def get_float32_precision(self, index: int) -> str:
@@ -66,10 +87,8 @@ class CudaRuntime(TorchModuleRuntime):
     def set_float32_precision(self, index: int, precision: str) -> None:
         float32_precision.set_float32_precision(precision)
 
-
-def _driver_uuid(uuid: str | None) -> str | None:
-    """The driver prefixes what torch reports bare."""
-    return uuid if uuid is None or uuid.startswith(("GPU-", "MIG-")) else f"GPU-{uuid}"
+    def classify_error(self, error: BaseException) -> ErrorKind:
+        return error_messages.classify(error)
 
 
 def _pci_address(properties: object) -> str | None:

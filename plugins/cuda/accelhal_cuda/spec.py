@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from accelhal.spi import BackendSpec, Runtime
+from accelhal.host.library_search import LibraryFile
+from accelhal.spi import BackendSpec, Management, Runtime
 from accelhal_cuda.probe import DEVICE_NODES, PCI_VENDOR_ID, VISIBLE_DEVICES, probe
 
 
@@ -12,15 +13,24 @@ def _open_runtime() -> Runtime:
     return open_runtime()
 
 
+def _open_management() -> Management:
+    from accelhal_cuda.management import NvmlManagement
+
+    return NvmlManagement()
+
+
 SPEC = BackendSpec(
     name="cuda",
     vendor="NVIDIA",
-    api_version=(1, 0),
+    api_version=(1, 1),
     priority=20,
     probe=probe,
     open_runtime=_open_runtime,
+    open_management=_open_management,
+    driver_library=LibraryFile("libnvidia-ml.so.1"),
     visible_devices=VISIBLE_DEVICES,
     device_nodes=DEVICE_NODES,
     distributed_backend="nccl",
     pci_vendor_ids=(PCI_VENDOR_ID,),
+    extensions={"operators": "accelhal_cuda.operators:SUPPORT"},
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from accelhal.errors import UsageError
+from accelhal.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from accelhal_mock.simulation import Fault
@@ -59,6 +59,21 @@ def faults_from_environment(environ: Mapping[str, str]) -> tuple[Fault, ...]:
         ) from error
 
 
+@contextmanager
+def variables_named(environ: Mapping[str, str]) -> Iterator[None]:
+    """Context in which an error about a setting names the variables that the settings come from."""
+    try:
+        yield
+    except UsageError as error:
+        named = " ".join(
+            f"{variable}={environ[variable]!r}"
+            for variable in (BOARDS_VARIABLE, FAULTS_VARIABLE)
+            if environ.get(variable)
+        )
+        text = f"{named}: {error.message}" if named else error.message
+        raise UsageError(text, operation=error.operation, hint=error.hint) from error
+
+
 def _boards(text: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -66,8 +81,7 @@ def _boards(text: str) -> dict[str, Any]:
         if not equals or not value:
             raise _wrong(text, f"{part!r} is not field=value", "count=4,profile=a100-80g")
         if name not in _FIELDS:
-            guess = difflib.get_close_matches(name, _FIELDS, n=1)
-            did = f"did you mean {guess[0]!r}? " if guess else ""
+            did = did_you_mean(name, _FIELDS)
             raise _wrong(text, f"there is no field {name!r}", f"{did}known: {', '.join(_FIELDS)}")
         if name in settings:
             raise _wrong(text, f"field {name!r} stands twice", "give it once")

@@ -21,6 +21,7 @@ from accelhal_mock.environment import (
     DEFAULT_NAME,
     DEFAULT_PROFILE,
     settings_from_environment,
+    variables_named,
 )
 from accelhal_mock.mode import Mode, ModeChoice, choose_mode
 from accelhal_mock.profiles import BoardProfile, load_profile
@@ -115,7 +116,11 @@ def configure(
 def install_from_environment() -> Installation:
     """What is installed, or what ACCELHAL_MOCK and ACCELHAL_MOCK_FAULTS ask for."""
     with _lock:
-        return _current or install(**settings_from_environment(os.environ))
+        if _current is not None:
+            return _current
+        settings = settings_from_environment(os.environ)
+        with variables_named(os.environ):
+            return install(**settings)
 
 
 def uninstall() -> None:

@@ -21,6 +21,7 @@ from accelhal_mock.environment import (
     DEFAULT_PROFILE,
     FAULTS_VARIABLE,
     settings_from_environment,
+    variables_named,
 )
 from accelhal_mock.mode import choose_mode
 
@@ -41,7 +42,8 @@ def _probe(host: Host) -> Probe:
     try:
         settings = settings_from_environment(host.environ)
         if settings:
-            _check(settings)
+            with variables_named(host.environ):
+                _check(settings)
     except AccelhalError as error:
         return Probe(ProbeStatus.INCOMPATIBLE, None, error.message, error.hint or "")
     evidence = {
@@ -132,5 +134,8 @@ SPEC = BackendSpec(
     open_management=_open_management,
     distributed_backend="gloo",
     simulated=True,
-    extensions={"conformance": "accelhal_mock.conformance:SimulatedBoards"},
+    extensions={
+        "conformance": "accelhal_mock.conformance:SimulatedBoards",
+        "operators": "accelhal_mock.operators:SUPPORT",
+    },
 )

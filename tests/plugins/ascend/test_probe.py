@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,8 @@ class AscendHost(HostTree):
         return self
 
     def cann(self) -> AscendHost:
-        self.file(f"{TOOLKIT}/latest/lib64/libhccl.so").file(f"{TOOLKIT}/latest/opp/version.info")
+        for part in ("lib64/libhccl.so", "opp/version.info", "runtime/x", "compiler/x"):
+            self.file(f"{TOOLKIT}/latest/{part}")
         self.env(
             LD_LIBRARY_PATH=f"{TOOLKIT}/latest/lib64",
             ASCEND_HOME_PATH=f"{TOOLKIT}/latest",
@@ -85,9 +87,33 @@ def test_a_network_card_of_the_vendor_is_no_board(host: AscendHost) -> None:
     assert (found.status, found.hint) == (ProbeStatus.NO_HARDWARE, "")
 
 
-def test_a_stack_that_loads_is_never_refused_for_want_of_a_board(host: AscendHost) -> None:
+def test_a_stack_that_loads_counts_as_present_without_a_board_in_sight(host: AscendHost) -> None:
     """Containers and simulations show neither node nor PCI board: opening decides."""
-    assert host.torch().torch_npu().cann().probe().status is ProbeStatus.NO_HARDWARE
+    found = host.torch().torch_npu().cann().probe()
+    assert (found.status, found.count) == (ProbeStatus.AVAILABLE, None)
+    assert "opening decides" in found.reason
+
+
+def test_a_stack_that_the_loader_does_not_find_needs_a_board(host: AscendHost) -> None:
+    host.torch().torch_npu().file(f"{TOOLKIT}/latest/lib64/libhccl.so")
+    assert host.probe().status is ProbeStatus.NO_HARDWARE
+
+
+def test_cann_alone_lacks_torch_npu(host: AscendHost) -> None:
+    found = host.torch("2.9.1+cpu").cann().probe()
+    assert found.status is ProbeStatus.NOT_INSTALLED
+    assert "torch_npu==2.9.*" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [("", ProbeStatus.HIDDEN_BY_ENV), ("0,1", ProbeStatus.AVAILABLE)]
+)
+def test_a_mask_counts_where_no_board_is_in_sight(
+    host: AscendHost, value: str, status: ProbeStatus
+) -> None:
+    found = host.torch().torch_npu().cann().env(ASCEND_RT_VISIBLE_DEVICES=value).probe()
+    assert found.status is status
+    assert "ASCEND_RT_VISIBLE_DEVICES" in found.reason
 
 
 def test_boards_without_driver(host: AscendHost) -> None:
@@ -168,6 +194,14 @@ def test_half_installed_cann(host: AscendHost, environ: dict[str, str], word: st
     found = host.probe()
     assert found.status is ProbeStatus.LIBRARY_BROKEN
     assert word in found.reason
+
+
+@pytest.mark.parametrize("part", ["runtime", "compiler"])
+def test_half_of_cann_s_folders(whole: AscendHost, part: str) -> None:
+    shutil.rmtree(whole.root / f"{TOOLKIT}/latest/{part}".lstrip("/"))
+    found = whole.probe()
+    assert found.status is ProbeStatus.LIBRARY_BROKEN
+    assert repr(part) in found.reason
 
 
 @pytest.mark.parametrize("with_board", [True, False])

@@ -7,6 +7,7 @@ from accelhal_ascend.spec import SPEC
 from device_module import DeviceModule, Event
 
 from accelhal.errors import UsageError
+from accelhal.facts import BoardKey
 
 
 @pytest.fixture
@@ -37,10 +38,43 @@ def test_older_releases_report_fewer_properties(
     assert runtime.properties(0).compute_units is None
 
 
+@pytest.mark.parametrize(
+    ("reported", "uuid"),
+    [
+        ("a0a1a2a3-0000-0000-0000-000000000001", "a0a1a2a3-0000-0000-0000-000000000001"),
+        ("00000000-0000-0000-0000-000000000000", None),
+    ],
+)
+def test_a_uuid_of_zeros_is_none(
+    runtime: AscendRuntime, module: DeviceModule, reported: str, uuid: str | None
+) -> None:
+    module.property_fields = {"uuid": reported}
+    assert runtime.properties(0).uuid == uuid
+
+
+@pytest.mark.parametrize(
+    ("mask", "numbers"), [(None, ["0", "1"]), ("2,5", ["2", "5"]), ("7", ["7", None])]
+)
+def test_the_driver_s_number_names_the_board(
+    monkeypatch: pytest.MonkeyPatch,
+    module: DeviceModule,
+    mask: str | None,
+    numbers: list[str | None],
+) -> None:
+    monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
+    if mask is not None:
+        monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", mask)
+    runtime = SPEC.open_runtime()
+    for index, number in enumerate(numbers):
+        found = runtime.locate(index)
+        assert found.key == (None if number is None else BoardKey("npu", "logic-id", number))
+        assert (found.key is None) == ("has no entry" in found.reason)
+
+
 def test_events_are_torch_npu_s_own_class(runtime: AscendRuntime) -> None:
-    event = runtime.create_event(0, True, True)
+    event = runtime.create_event(0, False, True)
     assert isinstance(event, Event)
-    assert event.flags == (True, True)
+    assert event.flags == (False, True)
 
 
 def test_recorded_timed_events_measure(runtime: AscendRuntime) -> None:

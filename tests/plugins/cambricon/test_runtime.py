@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from accelhal_cambricon.probe import VISIBLE_DEVICES
 from accelhal_cambricon.runtime import CambriconRuntime
 from accelhal_cambricon.spec import SPEC
-from device_module import DeviceModule
+from device_module import DeviceModule, Event
 
-from accelhal.facts import MemoryStats
+from accelhal.errors import UsageError
+from accelhal.facts import BoardKey, MemoryStats
+
+UUID = "33033011-2157-0000-0000-000000000007"
 
 
 @pytest.fixture
@@ -14,6 +18,8 @@ def module(monkeypatch: pytest.MonkeyPatch) -> DeviceModule:
     fields = {"isa_version": 592, "multi_processor_count": 48, "major": 5, "minor": 0}
     module = DeviceModule(property_fields=fields, stats={"num_ooms": 3})
     monkeypatch.setattr(torch, "mlu", module, raising=False)
+    for mask in VISIBLE_DEVICES:
+        monkeypatch.delenv(mask.variable, raising=False)
     return module
 
 
@@ -29,17 +35,62 @@ def test_properties(runtime: CambriconRuntime) -> None:
     assert (found.arch, found.compute_units, found.uuid) == ("mtp_592", 48, None)
 
 
-def test_the_board_is_not_guessed(runtime: CambriconRuntime) -> None:
-    location = runtime.locate(0)
-    assert location.key is None
-    assert "torch.mlu reports no UUID" in location.reason
+def test_counting_does_not_ask_the_driver(runtime: CambriconRuntime, module: DeviceModule) -> None:
+    module.available = False
+    assert runtime.device_count() == 2
+    assert [name for name, *_ in module.calls] == ["device_count"]
 
 
-@pytest.mark.parametrize(("asked", "given"), [(0, 0), (-2, -2), (5, 0)])
+def test_the_board_is_told_by_the_variable_as_it_was_at_opening(
+    module: DeviceModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CN_VISIBLE_DEVICES", f"{UUID[:-1]}3,{UUID}")
+    runtime = SPEC.open_runtime()
+    monkeypatch.setenv("CN_VISIBLE_DEVICES", "0")
+    assert runtime.locate(1).key == BoardKey("mlu", "uuid", UUID)
+    assert runtime.properties(1).uuid == UUID
+
+
+@pytest.mark.parametrize(("major", "listed"), [(3, False), (5, True)])
+def test_bfloat16_by_emulation_is_not_listed(
+    runtime: CambriconRuntime, module: DeviceModule, major: int, listed: bool
+) -> None:
+    module.property_fields["major"] = major
+    module.bf16 = frozenset({0, 1})  # 1.33 says so of every chip
+    found = runtime.supported_dtypes(1)
+    for kind in (found.storage, found.compute, found.autocast):
+        assert (torch.bfloat16 in kind) is listed
+        assert torch.float16 in kind
+
+
+def test_events_are_torch_mlus_and_measure_what_they_timed(runtime: CambriconRuntime) -> None:
+    start, end = runtime.create_event(0, True, True), runtime.create_event(0, True)
+    assert isinstance(start, Event)
+    assert start.flags == (True, True)
+    start.record()
+    end.record("a stream")
+    assert (end.stream, start.elapsed_time(end)) == ("a stream", 0.0)
+
+
+@pytest.mark.parametrize(("timed", "recorded"), [(False, True), (True, False)])
+def test_times_that_were_not_taken_raise(
+    runtime: CambriconRuntime, timed: bool, recorded: bool
+) -> None:
+    start, end = runtime.create_event(0, True), runtime.create_event(0, timed)
+    start.record()
+    if recorded:
+        end.record()
+    for first, second in ((start, end), (end, start)):
+        with pytest.raises(UsageError):
+            first.elapsed_time(second)
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0, 0), (-2, -2), (5, 0), (-7, -3)])
 def test_priorities_it_would_refuse_become_the_nearest(
     runtime: CambriconRuntime, asked: int, given: int
 ) -> None:
-    assert runtime.create_stream(1, asked).priority == given
+    stream = runtime.create_stream(1, asked)
+    assert (stream.device, stream.priority) == (1, given)
 
 
 def test_memory_figures_of_a_device_in_use(runtime: CambriconRuntime) -> None:
@@ -57,4 +108,5 @@ def test_getters_start_no_device(runtime: CambriconRuntime, module: DeviceModule
     assert runtime.memory_reserved(0) == 0
     assert runtime.max_memory_reserved(0) == 0
     assert runtime.memory_stats(0) == MemoryStats(0, 0, 0, 0, 0, 0, 0, 0)
+    runtime.empty_cache(0)
     assert {name for name, *_ in module.calls} == {"is_initialized"}

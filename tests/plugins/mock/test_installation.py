@@ -13,6 +13,7 @@ from accelhal_mock.environment import settings_from_environment
 from accelhal_mock.mode import choose_mode
 from accelhal_mock.profiles import profile_names
 from accelhal_mock.simulation.faults.catalogue import make_fault
+from accelhal_mock.spec import SPEC
 from hypothesis import given, strategies as st
 
 from accelhal.errors import UsageError
@@ -157,6 +158,20 @@ def test_a_wrong_variable_is_named(text, says):
 def test_a_wrong_fault_variable_is_named():
     with pytest.raises(UsageError, match=r"ACCELHAL_MOCK_FAULTS='lots': there is no fault"):
         settings_from_environment({"ACCELHAL_MOCK_FAULTS": "lots"})
+
+
+@pytest.mark.parametrize(
+    ("boards", "faults"), [("count=99", ""), ("memory=0", ""), ("count=1", "lost@9")]
+)
+def test_a_wrong_setting_is_said_with_its_variable(boards, faults, monkeypatch, tmp_path):
+    environ = {"ACCELHAL_MOCK": boards, "ACCELHAL_MOCK_FAULTS": faults}
+    for variable, text in environ.items():
+        monkeypatch.setenv(variable, text)
+    with pytest.raises(UsageError) as raised:
+        installation.install_from_environment()
+    assert raised.value.message.startswith(f"ACCELHAL_MOCK='{boards}'")
+    probe = SPEC.probe(Host(environ=environ))
+    assert probe.reason == raised.value.message
 
 
 @given(

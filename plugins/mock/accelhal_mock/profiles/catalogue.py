@@ -5,7 +5,6 @@ Nominal figures: they make relative speeds mean something, and promise nothing o
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from accelhal.errors import UsageError
+from accelhal.errors import UsageError, did_you_mean
 from accelhal_mock.profiles.neutral import NEUTRAL
 from accelhal_mock.profiles.profile import BoardProfile, ChipLink, Pcie, Slice
 from accelhal_mock.profiles.user import profile_from_mapping, read_profile
@@ -56,8 +55,7 @@ def load_profile(source: str | Path | Mapping[str, Any] | BoardProfile) -> Board
         return read_profile(Path(source))
     row = _rows().get(source.strip().lower())
     if row is None:
-        guess = difflib.get_close_matches(source, _rows(), n=1)
-        did = f"did you mean {guess[0]!r}? " if guess else ""
+        did = did_you_mean(source, _rows())
         raise UsageError(
             f"there is no profile {source!r}",
             operation="install",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 import math
@@ -11,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from accelhal.errors import UsageError
+from accelhal.errors import UsageError, did_you_mean
 from accelhal_mock.byte_size import parse_size
 from accelhal_mock.profiles.neutral import NEUTRAL
 from accelhal_mock.profiles.profile import BoardProfile, ChipLink, Pcie, Slice, Thermals
@@ -204,8 +203,7 @@ _OPTIONAL_FIGURES = (
 
 
 def _unknown(source: str, name: str, known: Mapping[str, Any]) -> UsageError:
-    guess = difflib.get_close_matches(name.rpartition(".")[2], known, n=1)
-    did = f"did you mean {guess[0]!r}? " if guess else ""
+    did = did_you_mean(name.rpartition(".")[2], known)
     return _wrong(source, f"there is no field {name!r}", f"{did}fields: {', '.join(known)}")
 
 

@@ -37,19 +37,27 @@ _libraries: list[torch.library.Library] = []
 
 def register_kernels(name: str) -> None:
     """Register everything for the device type `name`."""
+    register_operators(KEY)
     operators = torch.library.Library("aten", "IMPL")
     others = torch.library.Library("_", "IMPL")
     _libraries.extend((operators, others))
-    others.fallback(_dispatch, KEY)
     # Without this every operator that has no autocast kernel fails under autocast.
     others.fallback(torch.library.fallthrough_kernel, f"Autocast{KEY}")
-    operators.impl("empty.memory_format", factories.empty, KEY)
-    operators.impl("empty_strided", factories.empty_strided, KEY)
+    register_autocast(operators, name)
+
+
+def register_operators(key: str) -> None:
+    """Carry out operators of dispatch key `key` on boards, and pin host memory for them."""
+    operators = torch.library.Library("aten", "IMPL")
+    others = torch.library.Library("_", "IMPL")
+    _libraries.extend((operators, others))
+    others.fallback(_dispatch, key)
+    operators.impl("empty.memory_format", factories.empty, key)
+    operators.impl("empty_strided", factories.empty_strided, key)
     for full_name in _FOUND_BELOW_PYTHON:
         packet, _, overload = full_name.partition(".")
         found = getattr(getattr(torch.ops.aten, packet), overload or "default")
-        operators.impl(full_name, partial(_dispatch, found), KEY)
-    register_autocast(operators, name)
+        operators.impl(full_name, partial(_dispatch, found), key)
     with warnings.catch_warnings():
         # These replace torch's kernels for the CPU, which ask a C++ hook for pinned memory.
         warnings.filterwarnings("ignore", message="Warning only once for all operators")

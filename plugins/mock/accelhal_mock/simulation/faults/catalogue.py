@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 
-from accelhal.errors import UsageError
+from accelhal.errors import UsageError, did_you_mean
 
 
 class FaultKind(str, Enum):
@@ -209,8 +208,7 @@ def _kind(name: str | FaultKind) -> FaultKind:
         return FaultKind(name)
     except ValueError:
         known = [kind.value for kind in FaultKind]
-        guess = difflib.get_close_matches(str(name), known, n=1)
-        did = f"did you mean {guess[0]!r}? " if guess else ""
+        did = did_you_mean(str(name), known)
         raise UsageError(
             f"there is no fault {name!r}",
             operation="inject",
@@ -219,8 +217,7 @@ def _kind(name: str | FaultKind) -> FaultKind:
 
 
 def _no_field(kind: FaultKind, name: str, allowed: tuple[str, ...]) -> UsageError:
-    guess = difflib.get_close_matches(name, allowed, n=1)
-    did = f"did you mean {guess[0]!r}? " if guess else ""
+    did = did_you_mean(name, allowed)
     takes = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
     return UsageError(
         f"fault {kind.value!r} has no field {name!r}", operation="inject", hint=f"{did}{takes}"

@@ -1,4 +1,4 @@
-"""An event of torch_npu that refuses to time what it did not measure."""
+"""A vendor's event that refuses to time what it did not measure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from accelhal.runtimes.event_errors import unrecorded_event, untimed_event
 
 
 def checked_event_class(event_class: type) -> type:
-    """A subclass of torch.npu.Event; its own elapsed_time answers 0.0 for untimed events."""
+    """A subclass of a vendor's event class, for one that may answer 0.0 where no time was taken."""
 
     class CheckedEvent(event_class):  # type: ignore[misc]
-        """torch.npu.Event whose elapsed_time raises UsageError instead of answering 0.0."""
+        """The vendor's event, whose elapsed_time raises UsageError instead of answering 0.0."""
 
         def __new__(
             cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -31,7 +31,7 @@ def checked_event_class(event_class: type) -> type:
             Raises:
                 UsageError: an event was made without enable_timing, or never recorded.
             """
-            # A plain torch.npu.Event at the end carries no marks; torch_npu judges it.
+            # A plain event of the vendor's at the end carries no marks; the vendor judges it.
             events = (self, end_event)
             if not all(getattr(event, "is_timed", True) for event in events):
                 raise untimed_event()
