@@ -10,7 +10,7 @@ from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.errors import UsageError, did_you_mean, warn
 from accelhal.facts import BoardInfo, Probe, ProbeStatus
 from accelhal.host import Host
-from accelhal.management.boards import pci_boards
+from accelhal.management.boards import list_boards
 from accelhal.registry import Backend, backends
 from accelhal.registry.choosing import DEVICE_VARIABLE, named_device
 
@@ -30,16 +30,17 @@ _NOTHING = "-"
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def devices(as_json: bool) -> None:
-    """List backends, their devices, and the accelerator boards on the PCI bus.
+    """List backends, their devices, and the accelerator boards of the host.
 
-    Nothing is opened: the number of devices is what each backend's probe expects. A backend that
-    cannot be used is listed with the reason and the next step; judging it is the doctor's work, so
-    the exit code is 0. An ACCELHAL_DEVICE that names no backend is warned of.
+    No device is opened: the number of devices is what each backend's probe expects. Boards are
+    those that the vendors' driver libraries and the PCI bus show. A backend that cannot be used is
+    listed with the reason and the next step; judging it is the doctor's work, so the exit code is
+    0. An ACCELHAL_DEVICE that names no backend is warned of.
     """
     with foreign_output():
         known = backends()
     _check_choice(known)
-    boards = pci_boards(known, Host())
+    boards = list_boards(known, Host())
     if as_json:
         print_json("devices", _document(known, boards))
         return
@@ -53,7 +54,7 @@ def devices(as_json: bool) -> None:
     if boards:
         out.print(_board_table(boards))
     else:
-        out.print("No accelerator board on the PCI bus.")
+        out.print("No accelerator board: neither a driver library nor the PCI bus shows one.")
 
 
 def _check_choice(known: list[Backend]) -> None:
@@ -84,17 +85,24 @@ def _document(known: list[Backend], boards: list[BoardInfo]) -> dict[str, Any]:
             for backend in known
             for index, name in enumerate(_device_names(backend))
         ],
-        "boards": [
-            {
-                "address": board.pci,
-                "vendor": board.vendor,
-                "name": board.name,
-                "driver": board.driver,
-                "numa_node": board.numa_node,
-                "backend": board.backend,
-            }
-            for board in boards
-        ],
+        "boards": [_board_document(board) for board in boards],
+    }
+
+
+def _board_document(board: BoardInfo) -> dict[str, Any]:
+    return {
+        "address": board.pci,
+        "vendor": board.vendor,
+        "name": board.name,
+        "driver": board.driver,
+        "numa_node": board.numa_node,
+        "backend": board.backend,
+        "source": board.source,
+        "index": board.index,
+        "uuid": board.uuid,
+        "serial": board.serial,
+        "total_memory": board.total_memory,
+        "parent": board.parent.value if board.parent else None,
     }
 
 
@@ -168,12 +176,14 @@ def _sentence(probe: Probe) -> str:
 def _board_table(boards: list[BoardInfo]) -> Table:
     from rich.text import Text
 
-    table = _table("Board", "Vendor", "Device", "Driver", "NUMA", "Backend")
+    table = _table("Board", "Vendor", "Device", "Memory", "Driver", "NUMA", "Backend")
     for board in boards:
+        memory = board.total_memory
         table.add_row(
-            board.pci or _NOTHING,
+            ("  " if board.parent else "") + (board.pci or _NOTHING),
             board.vendor,
             board.name.removeprefix("PCI device "),
+            _NOTHING if memory is None else f"{memory / 2**30:.0f} GiB",
             board.driver or Text("none", "yellow"),
             _NOTHING if board.numa_node is None else str(board.numa_node),
             board.backend or Text("no plugin", "yellow"),

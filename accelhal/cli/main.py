@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "devices": LazyCommand(
         "accelhal.cli.devices:devices", "List backends, devices and accelerator boards."
     ),
+    "topo": LazyCommand("accelhal.cli.topo:topo", "Show how near the boards are to one another."),
     "doctor": LazyCommand(
         "accelhal.cli.doctor:doctor", "Say why a board is missing or sick, and what to type next."
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from accelhal.facts import BoardInfo, BoardKey, ProbeStatus
 from accelhal.host import Host, pci
 from accelhal.management.planes import open_management
@@ -13,13 +15,26 @@ def boards() -> list[BoardInfo]:
 
     Simulated boards are listed once their backend is in use.
     """
-    known = backends()
-    found: list[BoardInfo] = []
-    for backend in known:
-        found += _managed(backend)
-    listed = {board.pci for board in found}
-    found += [b for b in pci_boards(known, Host()) if b.pci not in listed]
-    return found
+    return list_boards(backends(), Host())
+
+
+def list_boards(known: list[Backend], host: Host) -> list[BoardInfo]:
+    """The boards that the backends' driver libraries list, and behind them the others on the bus.
+
+    What the kernel alone knows of a board (its driver, its NUMA node) is taken from the bus.
+    """
+    on_bus = {board.pci: board for board in pci_boards(known, host)}
+    managed = [board for backend in known for board in _managed(backend)]
+    listed = {board.pci for board in managed}
+    rest = [board for address, board in on_bus.items() if address not in listed]
+    return [_completed(board, on_bus.get(board.pci)) for board in managed] + rest
+
+
+def _completed(board: BoardInfo, on_bus: BoardInfo | None) -> BoardInfo:
+    if on_bus is None:
+        return board
+    node = on_bus.numa_node if board.numa_node is None else board.numa_node
+    return replace(board, driver=board.driver or on_bus.driver, numa_node=node)
 
 
 def pci_boards(known: list[Backend], host: Host) -> list[BoardInfo]:
