@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import takewhile
+from mmap import mmap
 from multiprocessing import Pipe
 from operator import attrgetter
 from typing import Any
@@ -25,6 +26,7 @@ from accelhal.errors import (
     DeviceError,
     DeviceTimeoutError,
 )
+from accelhal.management.driver_process import PROGRESS_BYTES, read_progress, write_progress
 from accelhal.spi import Management
 
 START_LIMIT_S = 10.0
@@ -35,6 +37,9 @@ CALL_LIMIT_S = 5.0
 
 SILENCE_S = 60.0
 """How long a call that did not answer is not asked again."""
+
+LOOKS = 10
+"""How often the limit of a call is looked at while it lasts."""
 
 HANGS = 3
 """After so many calls in a row without an answer, the whole library counts as hanging."""
@@ -110,21 +115,24 @@ class DriverClient:
     def ask_all(self, calls: Sequence[Call]) -> list[Any]:
         """The result of each call, or the AccelhalError in its place; one that hangs costs itself.
 
-        Several calls are one exchange.
+        Several calls are one exchange, unless one of them hangs or ends the process.
         """
-        answers: list[Any] = []
+        answers: dict[int, Any] = {}
         with self._held():
             while len(answers) < len(calls):
-                call = calls[len(answers)]
-                since = self._silence_of(call)
-                if since is not None:
-                    answers.append(self._silence(call, since))
-                    continue
+                asked = []
+                for place, call in enumerate(calls):
+                    since = self._silence_of(call) if place not in answers else None
+                    if since is not None:
+                        answers[place] = self._silence(call, since)
+                    elif place not in answers:
+                        asked.append(place)
                 try:
-                    answers += self._exchange(calls[len(answers) :])
+                    found = self._exchange([calls[place] for place in asked]) if asked else {}
                 except BackendLoadError as error:
-                    answers += [error] * (len(calls) - len(answers))
-        return answers
+                    found = dict.fromkeys(range(len(asked)), error)
+                answers.update({asked[place]: answer for place, answer in found.items()})
+        return [answers[place] for place in range(len(calls))]
 
     def close(self) -> None:
         """End the process. A later call raises BackendLoadError."""
@@ -147,25 +155,25 @@ class DriverClient:
         finally:
             self._lock.release()
 
-    def _exchange(self, calls: Sequence[Call]) -> Iterator[Any]:
-        """Answers in order, until a call hangs, ends the process, or is known to hang."""
+    def _exchange(self, calls: Sequence[Call]) -> dict[int, Any]:
+        """Place -> answer: of all calls, or of the one that hung or ended the process."""
         child = self._ready_child()
-        asked = list(takewhile(lambda call: self._silence_of(call) is None, calls))
-        child.connection.send(asked)
-        for call in asked:
-            try:
-                answered, value = child.receive(self._call_limit_s)
-            except TimeoutError:
-                self._hangs += 1
-                self._silent[call if self._hangs < HANGS else None] = time.monotonic()
-                self._stop()
-                yield self._silence(call, time.monotonic())
-                return
-            except (EOFError, OSError):
-                yield self._error(DeviceError, call, self._status())
-                return
-            self._hangs = 0
-            yield value if answered else self._named(value, call)
+        try:
+            child.send(calls)
+            found = child.receive(self._call_limit_s)
+        except TimeoutError:
+            place = child.progress()
+            self._stop()
+            self._hangs += 1
+            now = time.monotonic()
+            self._silent[calls[place] if self._hangs < HANGS else None] = now
+            return {place: self._silence(calls[place], now)}
+        except (EOFError, OSError):
+            place = child.progress()
+            return {place: self._error(DeviceError, calls[place], self._status())}
+        self._hangs = 0
+        answers = (pickle.loads(answer) for answer in found)  # of our own process
+        return {place: self._named(answer, calls[place]) for place, answer in enumerate(answers)}
 
     def _silence_of(self, call: Call) -> float | None:
         """When the call, or the whole library, last gave no answer, if that is not long ago."""
@@ -184,20 +192,17 @@ class DriverClient:
                 raise self._start_timeout()
             self._child = child = _Child(self._start)
             try:
-                started, error = child.receive(self._start_limit_s)
+                error = child.receive(self._start_limit_s)
             except TimeoutError:
                 self._start_hung = time.monotonic()
                 self._stop()
                 raise self._start_timeout() from None
             except (EOFError, OSError):
                 raise self._load_error(self._status()) from None
-            if not started:
+            if error is not None:
                 self._stop()
-                raise (
-                    error
-                    if isinstance(error, BackendLoadError)
-                    else self._load_error(error.message)
-                )
+                known = isinstance(error, BackendLoadError)
+                raise error if known else self._load_error(error.message)
         return self._child
 
     def _stop(self) -> None:
@@ -210,10 +215,11 @@ class DriverClient:
         child, self._child = self._child, None
         return f"ended its process (status {child.status() if child else None})"
 
-    def _named(self, error: AccelhalError, call: Call) -> AccelhalError:
-        error.backend = error.backend or self._backend
-        error.operation = error.operation or call[0]
-        return error
+    def _named(self, answer: Any, call: Call) -> Any:
+        if isinstance(answer, AccelhalError):
+            answer.backend = answer.backend or self._backend
+            answer.operation = answer.operation or call[0]
+        return answer
 
     def _silence(self, call: Call, since: float) -> AccelhalError:
         waited = time.monotonic() - since
@@ -251,15 +257,20 @@ class _Child:
 
     def __init__(self, start: Callable[[], Management]) -> None:
         self.connection, far = Pipe()
+        memory = os.memfd_create("accelhal progress")
+        os.truncate(memory, PROGRESS_BYTES)
+        self._progress = mmap(memory, PROGRESS_BYTES)
+        passed = [far.fileno(), memory]
         with far:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BOOTSTRAP, str(far.fileno())],
+                [sys.executable, "-I", "-c", _BOOTSTRAP, *map(str, passed)],
                 stdin=subprocess.PIPE,
                 # Drivers print what they like.
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[far.fileno()],
+                pass_fds=passed,
             )
+        os.close(memory)
         assert self._process.stdin is not None, "asked for above"
         try:
             with self._process.stdin as stdin:
@@ -269,11 +280,29 @@ class _Child:
             pass  # it died at once: `receive` says so
         self._process.stdin = None
 
+    def send(self, calls: Sequence[Call]) -> None:
+        """Ask for calls; the process may be anywhere in the last ones, or stopped."""
+        write_progress(self._progress, 0)
+        self.connection.send(calls)
+
     def receive(self, limit_s: float) -> Any:
-        """The next answer; TimeoutError, or EOFError and OSError where the process is gone."""
-        if not self.connection.poll(limit_s):
-            raise TimeoutError
+        """The next message; TimeoutError where one call takes longer, EOFError where it is gone.
+
+        Raises:
+            TimeoutError: the process is at one call for `limit_s` seconds.
+            EOFError, OSError: it has ended.
+        """
+        place, since = self.progress(), time.monotonic()
+        while not self.connection.poll(limit_s / LOOKS):
+            if self.progress() != place:
+                place, since = self.progress(), time.monotonic()
+            elif time.monotonic() - since >= limit_s:
+                raise TimeoutError
         return self.connection.recv()
+
+    def progress(self) -> int:
+        """Place of the call under way, in the list that was sent last."""
+        return read_progress(self._progress)
 
     def stop(self) -> int | None:
         """Kill the process; its status, None where it does not end even so."""

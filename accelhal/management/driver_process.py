@@ -6,11 +6,13 @@ Started by `accelhal.management.driver_client`. Imports neither torch nor a plug
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import signal
 import sys
 import threading
 from importlib import import_module
+from mmap import mmap
 from multiprocessing.connection import Connection
 from operator import attrgetter
 from typing import Any
@@ -18,25 +20,49 @@ from typing import Any
 from accelhal.errors import AccelhalError, DeviceError, described
 from accelhal.spi import Management
 
+PROGRESS_BYTES = 8
+"""Size of the shared memory: a place in a list of calls."""
+
 
 def main() -> None:
     """Serve until the other end closes.
 
-    The first message is (module, name) of the backend's open_management. Each later one is a list
-    of (method, arguments); each answer is (True, result) or (False, exception), in their order.
+    The first message is (module, name) of the backend's open_management, answered by None or an
+    exception. Each later one is a list of (method, arguments), answered by a list, in their order,
+    of pickled results or exceptions. Before each call its place in the list is written to the
+    memory that both ends share, so that the other end knows which one hangs.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
-    connection = Connection(int(sys.argv[1]))
+    connection, progress = Connection(int(sys.argv[1])), mmap(int(sys.argv[2]), PROGRESS_BYTES)
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, requests), daemon=True).start()
-    management = _answer(connection, _start, *requests.get())
-    while isinstance(management, Management):
-        for method, arguments in requests.get():
-            _answer(connection, getattr(management, method), *arguments)
+    try:
+        management = _start(*requests.get())
+        connection.send(None)
+    except BaseException as error:
+        connection.send(_portable(error))
+        return
+    while True:
+        answers = []
+        for place, (method, arguments) in enumerate(requests.get()):
+            write_progress(progress, place)
+            answers.append(_answer(management, method, arguments))
+        connection.send(answers)
 
 
-def _start(module: str, name: str) -> Any:
-    return attrgetter(name)(import_module(module))()
+def read_progress(progress: mmap) -> int:
+    """The place that was written last."""
+    return int.from_bytes(progress[:PROGRESS_BYTES], "little")
+
+
+def write_progress(progress: mmap, place: int) -> None:
+    """Say that the call at this place begins."""
+    progress[:PROGRESS_BYTES] = place.to_bytes(PROGRESS_BYTES, "little")
+
+
+def _start(module: str, name: str) -> Management:
+    management: Management = attrgetter(name)(import_module(module))()
+    return management
 
 
 def _receive(connection: Connection, requests: queue.SimpleQueue[Any]) -> None:
@@ -48,14 +74,11 @@ def _receive(connection: Connection, requests: queue.SimpleQueue[Any]) -> None:
             os._exit(0)  # a driver call may hang in the main thread
 
 
-def _answer(connection: Connection, call: Any, *arguments: Any) -> Any:
+def _answer(management: Management, method: str, arguments: tuple[Any, ...]) -> bytes:
     try:
-        result = call(*arguments)
-        connection.send((True, None if isinstance(result, Management) else result))
-        return result
+        return pickle.dumps(getattr(management, method)(*arguments))
     except BaseException as error:  # a driver's wrapper raises what it likes, SystemExit too
-        connection.send((False, _portable(error)))
-        return None
+        return pickle.dumps(_portable(error))
 
 
 def _portable(error: BaseException) -> AccelhalError:

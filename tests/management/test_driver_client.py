@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -149,6 +150,16 @@ def test_a_library_that_does_not_start_says_why(
             client.open()
     [found] = client.ask_all([("telemetry", (key("well"),))])
     assert isinstance(found, BackendLoadError)
+
+
+def test_a_stopped_process_costs_the_call_that_is_asked(toy: RemoteManagement) -> None:
+    boards = [key(name) for name in ("well", "other", "well", "other", "well")]
+    pid = int(read_all(toy, "telemetry", boards)[-1].utilization)
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(DeviceTimeoutError):
+        toy.telemetry(key("other"))
+    assert ended(pid)
+    assert toy.telemetry(key("well")).temperature == 40.0
 
 
 def test_a_closed_client_says_so(clients: Callable[..., DriverClient]) -> None:
