@@ -105,6 +105,7 @@ def test_markdown_holds_tables(report: ConformanceReport) -> None:
         (["cpu", "--open-timeout", "never"], "'--open-timeout'"),
         (["cpu", "--json", "--markdown"], "exclude one another"),
         (["cpu", "--timeout", "0"], "'--timeout'"),
+        (["cpu", "--timeout", "nan"], "'--timeout'"),
         ([], "BACKEND"),
     ],
 )

@@ -10,9 +10,9 @@ Each rule is one test, in the group whose module says what the group is about.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 
+from accelhal.registry.extensions import load_extension
 from accelhal.spi import BackendSpec
 from accelhal.testing.suite.base import SuiteBase
 from accelhal.testing.suite.capabilities import Capabilities
@@ -84,15 +84,14 @@ def compose(spec: BackendSpec, groups: Sequence[str] = ()) -> type[SuiteBase]:
     A plugin's extension "conformance" names a class that overrides attributes and methods of
     `SuiteBase`: how its tensors are made, faults injected, failures expected.
     """
-    own: tuple[type, ...] = ()
-    if "conformance" in spec.extensions:
-        module, _, attribute = spec.extensions["conformance"].partition(":")
-        own = (getattr(importlib.import_module(module), attribute),)
-        replaced = [rule for rule in dir(own[0]) if _weakens(rule, own[0])]
+    brought = load_extension(spec, "conformance", type)
+    own = () if brought is None else (brought,)
+    if brought is not None:
+        replaced = [rule for rule in dir(brought) if _weakens(rule, brought)]
         if replaced:
             raise TypeError(
-                f"{attribute} replaces {', '.join(replaced)}: rules are the suite's; what the "
-                "backend cannot do yet belongs in expected_failures"
+                f"{brought.__name__} replaces {', '.join(replaced)}: rules are the suite's; what "
+                "the backend cannot do yet belongs in expected_failures"
             )
     whole: type[SuiteBase] = type("TestBackend", (*own, BackendSuite), {"backend": spec.name})
     if not groups:

@@ -78,8 +78,8 @@ class Signatures(SuiteBase):
             for name, wanted in _OF_A_BOARD.items():
                 _exactly(getattr(management, name)(board.key), wanted, name)
             for name, wanted in _SEVERAL_OF_A_BOARD.items():
-                for each in getattr(management, name)(board.key):
-                    _exactly(each, wanted, f"{name} holds what")
+                for number, each in enumerate(getattr(management, name)(board.key)):
+                    _exactly(each, wanted, f"{name}()[{number}]")
 
     def test_graph_limit_has_the_exact_type(self, device: Device) -> None:
         """graph_limit returns None or an int above 0."""

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,29 @@ def test_expected_failures_must_be_rules_and_have_reasons() -> None:
         type("Misspelt", (BackendSuite,), {"expected_failures": {"test_nothing": "why"}})
     with pytest.raises(TypeError, match="has no reason"):
         type("Silent", (BackendSuite,), {"expected_failures": {"test_probe_is_sound": ""}})
+
+
+class Lenient:
+    """A plugin's part of the suite that says of a rule that it holds."""
+
+    def test_state_round_trips(self) -> None:
+        """Nothing is looked at."""
+
+
+class Adapted(BackendSuite):
+    """One that starts from the suite, and adds a rule of its own."""
+
+    def test_the_beads_are_counted(self) -> None:
+        """Every bead is counted."""
+
+
+def test_a_plugin_s_part_replaces_no_rule() -> None:
+    location = f"{__name__}:"
+    lenient = replace(CPU, extensions={"conformance": f"{location}Lenient"})
+    with pytest.raises(TypeError, match="Lenient replaces test_state_round_trips"):
+        compose(lenient)
+    suite = compose(replace(CPU, extensions={"conformance": f"{location}Adapted"}))
+    assert hasattr(suite, "test_the_beads_are_counted")
 
 
 SUITE = """

@@ -198,6 +198,8 @@ class HostTimeIsInSeconds(OnTheHostsClock, OnBrokenBackend):
 class WorksInTheCall(OnTheHostsClock, OnBrokenBackend):
     """Nothing is broken: its calls end with their work, though it declares streams of its own."""
 
+    work_rounds = 64
+
     class Runtime(CpuRuntime):
         def __init__(self, device_type: str) -> None:
             super().__init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from accelhal_mock.management import SimulatedManagement
 from accelhal_mock.runtime import PythonRuntime
 from testing.conformance.broken.backend import OnBrokenBackend
 from testing.conformance.broken.events import OnTheHostsClock
+from torch.overrides import TorchFunctionMode
 
 from accelhal.errors import ErrorKind
 from accelhal.facts import (
@@ -172,6 +174,43 @@ class MultipliesIntegers(OnTheHostsClock, OnBrokenBackend):
         def supported_dtypes(self, index: int) -> SupportedDtypes:
             found = super().supported_dtypes(index)
             return replace(found, compute=found.compute | {torch.int8, torch.int64})
+
+
+class IeeeIsOnlySaid(OnBrokenBackend):
+    """A float32 precision is kept and read back, and products are reduced in any case."""
+
+    fails = frozenset({"ieee_precision_is_kept"})
+
+    def working(self) -> AbstractContextManager[Any]:
+        return _ReducedProducts()
+
+    class Runtime(PythonRuntime):
+        precision = "tf32"
+
+        def capabilities(self, index: int) -> Mapping[str, Support]:
+            return {**super().capabilities(index), "float32_precision": Support.NATIVE}
+
+        def get_float32_precision(self, index: int) -> str:
+            return self.precision
+
+        def set_float32_precision(self, index: int, precision: str) -> None:
+            if precision not in ("ieee", "tf32"):
+                raise ValueError(precision)
+            self.precision = precision
+
+
+class _ReducedProducts(TorchFunctionMode):
+    """Factors of a board's float32 products lose half their bits."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (torch.Tensor.matmul, torch.Tensor.__matmul__, torch.matmul):
+            args = tuple(
+                factor.bfloat16().float()
+                if factor.dtype is torch.float32 and factor.device.type != "cpu"
+                else factor
+                for factor in args
+            )
+        return func(*args, **(kwargs or {}))
 
 
 class AutocastWithoutDtypes(OnBrokenBackend):
