@@ -9,11 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from vendor_stacks.cann.stack import cann_stack as cann_stack  # a fixture of several folders
 
 from accelhal.registry.state import RegistryState, state
 
 ROOT = Path(__file__).parents[1]
+
+# The examples of a property are not timed: a loaded machine is no failure.
+settings.register_profile("accelhal", deadline=None)
+settings.load_profile("accelhal")
 
 
 @pytest.fixture

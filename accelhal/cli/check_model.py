@@ -17,6 +17,7 @@ from accelhal.device_name import parse_device_name
 from accelhal.errors import UsageError
 from accelhal.operators.inputs import parse_input
 from accelhal.operators.model_call import OPERATION, check_model_name
+from accelhal.operators.trace_on import TraceOn
 
 if TYPE_CHECKING:
     from accelhal.operators.trace import Progress
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 @click.option(
     "--trace",
     "on",
-    type=click.Choice(("cpu", "fake", "device")),
-    default="cpu",
+    type=click.Choice([place.value for place in TraceOn]),
+    default=TraceOn.CPU.value,
     show_default=True,
     help="Where the model runs meanwhile; fake: shapes without values, for large models.",
 )
@@ -76,7 +77,7 @@ def check_model(
     specs = [parse_input(text) for text in inputs]
     if as_json and as_markdown:
         raise UsageError("--json and --markdown exclude one another", operation=OPERATION)
-    if record is not None and on == "device":
+    if record is not None and on == TraceOn.DEVICE.value:
         raise UsageError(
             "--record is for a device that is not here, --trace device for one that is",
             operation=OPERATION,

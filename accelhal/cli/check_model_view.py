@@ -13,7 +13,7 @@ from accelhal.cli.exit_codes import ExitCode
 from accelhal.operators.coverage import Coverage
 from accelhal.operators.places import Place
 from accelhal.operators.report import ModelCheck, OperatorUse, Verdict
-from accelhal.operators.trace import TraceOn
+from accelhal.operators.trace_on import TraceOn
 
 EXIT_CODES: Mapping[Verdict, ExitCode] = {
     Verdict.RUNS: ExitCode.FINE,
@@ -100,6 +100,8 @@ def closing(check: ModelCheck) -> str:
     counts = check.counts
     if check.verdict is Verdict.RUNS:
         text = "Every operator runs on the device."
+    elif not check.operators:
+        text = "No operator was seen; those that a thread of the model's own runs are not."
     elif check.verdict is Verdict.UNKNOWN:
         text = f"Of {_operators(counts[Coverage.UNKNOWN])} it is not known how the device runs it."
     else:

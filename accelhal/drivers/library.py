@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 from accelhal.drivers.readings import NotReportedError
 from accelhal.errors import (
@@ -77,17 +77,6 @@ class DriverLibrary:
         """Whether this release of the library has the function."""
         return self._symbol(name) is not None
 
-    def function(self, name: str) -> Any:
-        """The function, returning int, for calls that return no code.
-
-        Raises:
-            NotReportedError: this release does not have it.
-        """
-        symbol = self._symbol(name)
-        if symbol is None:
-            raise NotReportedError(f"this release of {self.path} has no {name}")
-        return symbol
-
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function that returns a code.
 
@@ -96,18 +85,38 @@ class DriverLibrary:
             DeviceNotFoundError, DeviceUnhealthyError, DeviceLostError, DeviceTimeoutError: by code.
             DeviceError: a code of no known meaning.
         """
-        symbol = self.function(name)
+        result = self.code(name, *arguments)
+        if result != 0:
+            self.refuse(name, result)
+
+    def code(self, name: str, *arguments: Any) -> int:
+        """Call a function and give its code, for callers whom some codes tell to ask otherwise.
+
+        Raises:
+            NotReportedError: this release does not have it.
+        """
         for _ in range(1 + self._retries):
-            with self._lock:
-                result = int(symbol(*arguments))
-            if result == 0:
-                return
+            result = int(self.value(name, *arguments))
             code = self._codes.get(result)
             if code is None or code.outcome is not Outcome.RETRY:
                 break
-        self._refuse(name, result)
+        return result
 
-    def _refuse(self, name: str, result: int) -> None:
+    def value(self, name: str, *arguments: Any, kind: type[Any] = ctypes.c_int) -> Any:
+        """Call a function that returns no code but a value of this C type.
+
+        Raises:
+            NotReportedError: this release does not have it.
+        """
+        symbol = self._symbol(name)
+        if symbol is None:
+            raise NotReportedError(f"this release of {self.path} has no {name}")
+        with self._lock:
+            symbol.restype = kind
+            return symbol(*arguments)
+
+    def refuse(self, name: str, result: int) -> NoReturn:
+        """Raise what the code means; see `call`."""
         code = self._codes.get(result)
         text = f"{name} answered {result}" + (f" ({code.name})" if code else "")
         if code is not None and code.outcome is Outcome.NO_VALUE:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 Facts = TypeVar("Facts")
+Answer = TypeVar("Answer")
 
 NO_SOURCE = "the driver library does not report it"
 
@@ -84,6 +85,49 @@ def in_range(name: str, value: Any) -> Any:
     if math.isnan(value) or not limits[0] <= value <= limits[1]:
         raise NotReportedError(f"the driver answered {value:g}, which is no {name}")
     return value
+
+
+def first(*readers: Callable[[], Answer]) -> Answer:
+    """The first reader's answer that is there: releases and chips differ in their names for it.
+
+    Raises:
+        NotReportedError: none has it; every reason.
+    """
+    reasons = []
+    for reader in readers:
+        try:
+            return reader()
+        except NotReportedError as reason:
+            reasons.append(str(reason))
+    raise NotReportedError("; ".join(dict.fromkeys(reasons)))
+
+
+def or_none(reader: Callable[[], Answer]) -> Answer | None:
+    """The reader's answer, or None where there is none."""
+    try:
+        return reader()
+    except NotReportedError:
+        return None
+
+
+class Once(Generic[Answer]):
+    """A reader that asks the driver once, for figures that come with one call."""
+
+    def __init__(self, reader: Callable[[], Answer]) -> None:
+        self._reader = reader
+        self._answer: list[Answer] = []
+        self._reason: NotReportedError | None = None
+
+    def __call__(self) -> Answer:  # noqa: D102  (the class says it)
+        if self._reason is not None:
+            raise self._reason
+        if not self._answer:
+            try:
+                self._answer.append(self._reader())
+            except NotReportedError as reason:
+                self._reason = reason
+                raise
+        return self._answer[0]
 
 
 def _read(reader: Callable[[], Any] | None) -> Any:

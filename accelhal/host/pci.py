@@ -76,6 +76,11 @@ def accelerators(host: Host, vendor_ids: Collection[str] | None = None) -> list[
     return _scan(host, {vendor_id: known[vendor_id].classes for vendor_id in wanted})
 
 
+def numa_node(host: Host, address: str) -> int | None:
+    """The NUMA node of a function; None where the kernel knows none (-1)."""
+    return _numa_node(host, f"{BUS}/{address}")
+
+
 _Wanted = Mapping[str, Collection[str] | None]
 """Vendor id -> the classes wanted of it, None for all."""
 
@@ -97,15 +102,19 @@ def _read(host: Host, path: str, wanted: _Wanted | None) -> PciDevice | None:
     device = _identifier(host.read_text(f"{path}/device"))
     if device is None:
         return None
-    node = re.fullmatch(r"\d{1,5}", (host.read_text(f"{path}/numa_node") or "").strip())
     return PciDevice(
         address=path.rsplit("/", 1)[1],
         vendor=vendor,
         device=device,
         pci_class=pci_class,
         driver=host.link_name(f"{path}/driver"),
-        numa_node=int(node[0]) if node else None,
+        numa_node=_numa_node(host, path),
     )
+
+
+def _numa_node(host: Host, path: str) -> int | None:
+    node = re.fullmatch(r"\d{1,5}", (host.read_text(f"{path}/numa_node") or "").strip())
+    return int(node[0]) if node else None
 
 
 def _identifier(text: str | None) -> str | None:

@@ -39,7 +39,7 @@ class TorchInstall:
     @property
     def release(self) -> tuple[int, int]:
         """(major, minor); (0, 0) for a version that names none."""
-        return _release(self.version)
+        return minor_release(self.version)
 
     @property
     def public_version(self) -> str:
@@ -62,7 +62,7 @@ def read_torch_install(host: Host) -> TorchInstall | None:
 
 def too_old(version: str) -> str | None:
     """Why accelhal refuses a torch of that version, or None where it does not."""
-    if _release(version) >= _release(MINIMUM_TORCH):
+    if minor_release(version) >= minor_release(MINIMUM_TORCH):
         return None
     return f"torch {version} is too old: accelhal needs {MINIMUM_TORCH} or newer"
 
@@ -82,7 +82,8 @@ def autoload_entries() -> tuple[InstalledEntryPoint, ...]:
     return read_entry_points(AUTOLOAD_GROUP).found
 
 
-def _release(version: str) -> tuple[int, int]:
+def minor_release(version: str) -> tuple[int, int]:
+    """(2, 13) of "2.13.0.post2" and "2.13.0+cpu"; (0, 0) for a version that names none."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
 

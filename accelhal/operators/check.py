@@ -12,6 +12,7 @@ from accelhal.facade.choosing import device as open_device
 from accelhal.operators.inputs import InputSpec
 from accelhal.operators.model_call import check_model_name, load_factory, make_call
 from accelhal.operators.sources import knowledge
+from accelhal.operators.trace_on import TraceOn, parse_trace_on
 from accelhal.runtimes import cpu_spec
 
 if TYPE_CHECKING:
@@ -42,10 +43,11 @@ def check_model(
         progress: called before each pass with what it is.
 
     Raises:
-        UsageError: the factory, an input or the record is wrong, or no backend has that name.
+        UsageError: the factory, an input, `on` or the record is wrong, or no backend has that name.
         AccelhalError: torch is missing, the model raised, or the device does not open.
     """
     check_model_name(model)
+    where = parse_trace_on(on)
     name = parse_device_name(device)
     known = knowledge(name, record)
 
@@ -54,9 +56,8 @@ def check_model(
 
     from accelhal.operators.coverage import TracedOnProcessor
     from accelhal.operators.report import ModelCheck, operator_uses
-    from accelhal.operators.trace import SEED, TraceOn, trace
+    from accelhal.operators.trace import SEED, trace
 
-    where = TraceOn(on)
     there = open_device(device) if where is TraceOn.DEVICE else None
     stand_in = there is None and name.backend != cpu_spec.SPEC.name
     table = TracedOnProcessor(known.table) if stand_in else known.table

@@ -6,19 +6,20 @@ from typing import Any
 
 import torch
 
-BY_OUT_FORM = "CompositeExplicitAutogradNonFunctional"
+COMPOSITE_NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 """Dispatch key of kernels that make room for the result and call the out= form of the operator; two
 of them, as_strided_ and new_empty_strided, have no such form and call others."""
 
-TAKEN_APART = "CompositeImplicitAutograd"
-"""Dispatch key of kernels in terms of other operators that autograd takes apart as well."""
+COMPOSITE_IMPLICIT = "CompositeImplicitAutograd"
+"""Dispatch key of kernels made of other operators, which autograd differentiates one by one."""
 
-WHOLE = "CompositeExplicitAutograd"
+COMPOSITE_EXPLICIT = "CompositeExplicitAutograd"
 """Dispatch key of kernels for every backend. Mostly they call other operators, but some reach into
 a tensor's own fields, so that they cannot be run on tensors that only stand for others.
 
-Where the backend has no kernel of its own, torch's dispatcher takes BY_OUT_FORM, then WHOLE, then
-TAKEN_APART (computeDispatchTableEntryWithDebug in aten/src/ATen/core/dispatch/OperatorEntry.cpp).
+Where the backend has no kernel of its own, torch's dispatcher takes COMPOSITE_NON_FUNCTIONAL, then
+COMPOSITE_EXPLICIT, then COMPOSITE_IMPLICIT (computeDispatchTableEntryWithDebug in
+aten/src/ATen/core/dispatch/OperatorEntry.cpp).
 """
 
 
@@ -32,7 +33,7 @@ def out_form(name: str) -> str | None:
 
     "aten::gelu" and "aten::gelu_" call "aten::gelu.out".
     """
-    if not has_kernel(name, BY_OUT_FORM):
+    if not has_kernel(name, COMPOSITE_NON_FUNCTIONAL):
         return None
     namespace, _, rest = name.partition("::")
     operator, _, overload = rest.partition(".")

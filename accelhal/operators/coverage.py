@@ -11,9 +11,9 @@ from enum import Enum
 import torch
 
 from accelhal.operators.composites import (
-    BY_OUT_FORM,
-    TAKEN_APART,
-    WHOLE,
+    COMPOSITE_EXPLICIT,
+    COMPOSITE_IMPLICIT,
+    COMPOSITE_NON_FUNCTIONAL,
     has_kernel,
     out_form,
 )
@@ -41,12 +41,12 @@ class Judgement:
 
     Attributes:
         coverage: how.
-        taken_apart: whether the trace meets the operators that it is made of.
+        decomposed: whether the trace meets the operators that it is made of.
         reason: what else is known of it; empty where the coverage says all.
     """
 
     coverage: Coverage
-    taken_apart: bool = False
+    decomposed: bool = False
     reason: str = ""
 
 
@@ -87,10 +87,10 @@ class OperatorTable(ABC):
             if found.coverage in (Coverage.NATIVE, Coverage.COMPOSITE):
                 return Judgement(Coverage.COMPOSITE, reason=found.reason)
             return Judgement(found.coverage, reason=found.reason or f"it calls {out}")
-        if has_kernel(name, BY_OUT_FORM) or has_kernel(name, WHOLE):
+        if has_kernel(name, COMPOSITE_NON_FUNCTIONAL) or has_kernel(name, COMPOSITE_EXPLICIT):
             return Judgement(Coverage.COMPOSITE)
-        if has_kernel(name, TAKEN_APART):
-            return Judgement(Coverage.COMPOSITE, taken_apart=True)
+        if has_kernel(name, COMPOSITE_IMPLICIT):
+            return Judgement(Coverage.COMPOSITE, decomposed=True)
         return self.without_kernel(name)
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from accelhal.errors import UsageError, did_you_mean
+from accelhal.errors import UsageError, described, did_you_mean
 
 if TYPE_CHECKING:
     import torch
@@ -85,10 +85,20 @@ def make_input(spec: InputSpec) -> torch.Tensor:
     """A tensor on the host: random for floating point, ones for integers and booleans.
 
     Ones are indices that any vocabulary or number of classes of two or more has.
+
+    Raises:
+        UsageError: torch cannot make it; the host has not so much memory.
     """
     import torch
 
     dtype: torch.dtype = getattr(torch, spec.dtype)
-    if dtype.is_floating_point or dtype.is_complex:
-        return torch.randn(spec.shape, dtype=dtype)
-    return torch.ones(spec.shape, dtype=dtype)
+    try:
+        if dtype.is_floating_point or dtype.is_complex:
+            return torch.randn(spec.shape, dtype=dtype)
+        return torch.ones(spec.shape, dtype=dtype)
+    except (RuntimeError, MemoryError) as error:
+        raise UsageError(
+            f"{spec} cannot be made: {described(error)}",
+            operation="check-model",
+            hint="--trace fake needs no memory for it",
+        ) from error

@@ -39,7 +39,7 @@ def record(device: str, conditional: Sequence[str] = ()) -> OperatorRecord:
     registered = torch._C._dispatch_get_registrations_for_dispatch_key
     return OperatorRecord(
         package=package,
-        version=_release(metadata.version(package.replace("_", "-"))),
+        version=_release(metadata.version(package)),
         torch=_release(torch.__version__),
         source=f"registrations for {key} in torch's dispatcher, {package} loaded",
         fallback=torch._C._dispatch_has_backend_fallback(torch._C._dispatch_key_parse(key)),

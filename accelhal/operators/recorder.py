@@ -116,7 +116,7 @@ class OperatorRecorder(TorchDispatchMode):
             return func(*args, **kwargs)
         judgement = _for_layout(self._table.judge(name), args, kwargs)
         self._note(name, judgement, args, kwargs)
-        if judgement.taken_apart:
+        if judgement.decomposed:
             # It must not choose what only the processor has.
             with _onednn(False), self:
                 return func.decompose(*args, **kwargs)
@@ -179,7 +179,7 @@ def _onednn(enabled: bool) -> Iterator[None]:
 
 def _for_layout(judgement: Judgement, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Judgement:
     """The judgement of this call: kernels for sparse operands have dispatch keys of their own."""
-    if judgement.coverage not in (Coverage.MISSING, Coverage.FALLS_BACK):
+    if judgement.coverage in (Coverage.COMPOSITE, Coverage.UNKNOWN):
         return judgement
     if any(
         leaf.layout is not torch.strided

@@ -10,7 +10,8 @@ from typing import Any
 from accelhal.operators.coverage import Coverage
 from accelhal.operators.places import Place
 from accelhal.operators.recorder import Noted, Phase
-from accelhal.operators.trace import Trace, TraceOn
+from accelhal.operators.trace import Trace
+from accelhal.operators.trace_on import TraceOn
 
 GRAVITY = (
     Coverage.MISSING,
@@ -110,7 +111,7 @@ class ModelCheck:
         counts = self.counts
         if counts[Coverage.MISSING] or counts[Coverage.FALLS_BACK]:
             return Verdict.LACKS_OPERATORS
-        if counts[Coverage.UNKNOWN] or self.ended_early is not None:
+        if counts[Coverage.UNKNOWN] or self.ended_early is not None or not self.operators:
             return Verdict.UNKNOWN
         return Verdict.RUNS
 

@@ -5,18 +5,20 @@ Nothing here imports torch before accelhal has loaded it with its guards.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accelhal.device_name import DeviceName
-from accelhal.errors import AccelhalError, BackendLoadError, UsageError, described, did_you_mean
+from accelhal.errors import AccelhalError, BackendLoadError, UsageError, did_you_mean
 from accelhal.host import Host
+from accelhal.host.torch_install import minor_release
 from accelhal.registry import open_backend
+from accelhal.registry.extensions import load_extension
 from accelhal.registry.listing import backends, find_backend
 from accelhal.runtimes import cpu_spec
 from accelhal.runtimes.operator_record import (
@@ -83,7 +85,7 @@ def knowledge(name: DeviceName, record_file: Path | None = None) -> Knowledge:
         AccelhalError: torch is not installed, or the plugin or the record cannot be read.
     """
     spec = find_backend_spec(name)
-    support = load_support(spec)
+    support = load_extension(spec, EXTENSION, OperatorSupport)
     if record_file is not None:
         record = read_record(record_file)
         open_backend(DeviceName(cpu_spec.SPEC.name))
@@ -106,30 +108,6 @@ def knowledge(name: DeviceName, record_file: Path | None = None) -> Knowledge:
         )
         return Knowledge(UnknownTable(), live=False, remark=why)
     return _recorded(chosen, support)
-
-
-def load_support(spec: BackendSpec) -> OperatorSupport | None:
-    """What the plugin names under its extension "operators", or None.
-
-    Raises:
-        BackendLoadError: it names something that is not there, or no OperatorSupport.
-    """
-    location = spec.extensions.get(EXTENSION)
-    if location is None:
-        return None
-    module, _, attribute = location.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-        if not isinstance(found, OperatorSupport):
-            raise TypeError(f"{location} is a {type(found).__name__}, not an OperatorSupport")
-    except Exception as error:
-        raise BackendLoadError(
-            f"{spec.name}: its extension {EXTENSION!r} raised {described(error)}",
-            backend=spec.name,
-            operation="load plugin",
-            hint="report this to the plugin's author",
-        ) from error
-    return found
 
 
 def live_key(name: DeviceName) -> tuple[str | None, str]:
@@ -162,34 +140,34 @@ def choose_record(records: Sequence[OperatorRecord], package: str | None) -> Ope
 
     Where neither is recorded, the newest record.
     """
-    torch = sys.modules["torch"]
-    wanted = _installed(package) if package else None
-    for release in (wanted, torch.__version__):
-        for record in records:
-            if release and _minor(record.version if release == wanted else record.torch) == _minor(
-                release
-            ):
-                return record
-    return records[0] if records else None
+    installed = _installed(package) if package else None
+    running = minor_release(_torch_version())
+    of_package = (
+        record
+        for record in records
+        if installed and minor_release(record.version) == minor_release(installed)
+    )
+    of_torch = (record for record in records if minor_release(record.torch) == running)
+    return next(chain(of_package, of_torch, records), None)
 
 
 def _recorded(record: OperatorRecord, support: OperatorSupport | None) -> Knowledge:
     from accelhal.operators.coverage import RecordTable
 
-    running: str = sys.modules["torch"].__version__
+    running = _torch_version()
     remark = ""
-    if _minor(record.torch) != _minor(running):
+    if minor_release(record.torch) != minor_release(running):
         remark = f"recorded with torch {record.torch}; the model is traced with torch {running}"
     return Knowledge(RecordTable(record, support), live=False, remark=remark)
 
 
+def _torch_version() -> str:
+    version: str = sys.modules["torch"].__version__
+    return version
+
+
 def _installed(package: str) -> str | None:
     try:
-        return metadata.version(package.replace("_", "-"))
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _minor(release: str) -> tuple[str, ...]:
-    """("2", "13") of "2.13.0.post2" and "2.13.0+cpu"."""
-    return tuple(release.partition("+")[0].split(".")[:2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from accelhal.operators.coverage import OperatorTable
 from accelhal.operators.model_call import OPERATION, ModelCall
 from accelhal.operators.places import ModuleStack
 from accelhal.operators.recorder import Noted, OperatorRecorder, Phase
+from accelhal.operators.trace_on import TraceOn
 
 SEED = 0
 """Seed of every pass: a model that draws numbers runs the same operators each time."""
@@ -26,14 +26,6 @@ TIMED_PASSES = 2
 
 Progress = Callable[[str], None]
 """Called before each pass with what it is."""
-
-
-class TraceOn(str, Enum):
-    """Where the model runs while its operators are noted."""
-
-    CPU = "cpu"
-    FAKE = "fake"
-    DEVICE = "device"
 
 
 @dataclass(frozen=True)

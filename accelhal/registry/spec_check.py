@@ -9,6 +9,7 @@ from typing import Any
 from accelhal.device_name import BACKEND_NAME
 from accelhal.errors import BackendIncompatibleError, BackendLoadError
 from accelhal.host.device_nodes import DeviceNodes
+from accelhal.host.library_search import LibraryFile
 from accelhal.host.visible_devices import VisibleDevices
 from accelhal.spi import API_VERSION, EXTENSIONS, BackendSpec
 
@@ -101,6 +102,10 @@ _PROMISES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "probe": ("a function", callable),
     "open_runtime": ("a function", callable),
     "open_management": ("a function or None", lambda value: value is None or callable(value)),
+    "driver_library": (
+        "a LibraryFile or None",
+        lambda value: value is None or isinstance(value, LibraryFile),
+    ),
     "torch_package": ("a string or None", lambda value: value is None or isinstance(value, str)),
     "needs_privateuse1": ("True or False", lambda value: isinstance(value, bool)),
     "visible_devices": ("a tuple of VisibleDevices", _tuple_of(VisibleDevices)),

@@ -7,6 +7,7 @@ on machines without the package.
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -84,6 +85,16 @@ def read_record(path: Path) -> OperatorRecord:
         ) from error
 
 
+def read_records(folder: Path) -> tuple[OperatorRecord, ...]:
+    """The records in a folder, one a JSON file, newest release first.
+
+    Raises:
+        UsageError: a file cannot be read, or is not a record.
+    """
+    records = map(read_record, folder.glob("*.json"))
+    return tuple(sorted(records, key=_numbers_of_release, reverse=True))
+
+
 def record_text(record: OperatorRecord) -> str:
     """The record as a JSON document, an operator a line so that releases can be compared."""
     head = {key: getattr(record, key) for key in ("package", "version", "torch", "source")}
@@ -93,6 +104,10 @@ def record_text(record: OperatorRecord) -> str:
     if record.conditional:
         lines.append(_namespaces("conditional", record.conditional))
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _numbers_of_release(record: OperatorRecord) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", record.version)]
 
 
 def _text(document: Mapping[str, Any], key: str) -> str:

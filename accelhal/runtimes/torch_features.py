@@ -16,6 +16,12 @@ def has_accelerator_module() -> bool:
     return hasattr(torch, "accelerator")
 
 
+def accelerator_error() -> type[RuntimeError] | None:
+    """`torch.AcceleratorError`, a failed call of the device (torch >= 2.8), or None."""
+    found: type[RuntimeError] | None = getattr(torch, "AcceleratorError", None)
+    return found
+
+
 def precision_settings(*names: str) -> tuple[Any, ...]:
     """The objects with `fp32_precision` (torch >= 2.9); empty where one of them is not there.
 

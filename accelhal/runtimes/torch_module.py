@@ -49,6 +49,9 @@ _STAT_KEYS: Mapping[str, str] = {
 }
 """MemoryStats field -> key of `torch.<type>.memory_stats`."""
 
+NOTHING_HELD = MemoryStats(**dict.fromkeys(_STAT_KEYS, 0))
+"""Memory of a process that has not used the device yet."""
+
 
 class TorchModuleRuntime(Runtime):
     """Runtime of a device module registered with torch.
@@ -230,8 +233,8 @@ class TorchModuleRuntime(Runtime):
 
     def memory_stats(self, index: int) -> MemoryStats:
         found = self.module.memory_stats(index)
-        if not found:  # the process has not used the device yet
-            return MemoryStats(**dict.fromkeys(_STAT_KEYS, 0))
+        if not found:
+            return NOTHING_HELD
         return MemoryStats(**{field: found.get(key) for field, key in _STAT_KEYS.items()})
 
     def reset_peak_memory_stats(self, index: int) -> None:

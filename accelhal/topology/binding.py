@@ -11,7 +11,8 @@ from typing import Literal
 from accelhal.errors import DeviceError, UsageError
 from accelhal.facts import BoardInfo
 from accelhal.host import Host
-from accelhal.topology.pci_path import numa_node
+from accelhal.host.cpu_list import parse_cpu_list
+from accelhal.host.pci import numa_node
 
 MemoryPolicy = Literal["preferred", "bind"]
 
@@ -92,7 +93,7 @@ def bind(
 
 def _bound(node: int, memory: MemoryPolicy | None, host: Host) -> Binding:
     notes = []
-    near = parse_cpu_list(host.read_text(f"{_NODES}/node{node}/cpulist") or "")
+    near = set(parse_cpu_list(host.read_text(f"{_NODES}/node{node}/cpulist") or ""))
     cpus = near & os.sched_getaffinity(0)
     threads = 0
     if cpus:
@@ -137,13 +138,3 @@ def _set_memory_policy(policy: MemoryPolicy, node: int) -> str:
     if libc.syscall(ctypes.c_long(number), *arguments) == 0:
         return ""
     return f"set_mempolicy: {os.strerror(ctypes.get_errno())}"
-
-
-def parse_cpu_list(text: str) -> set[int]:
-    """CPUs of the kernel's list format ("0-3,8"); see cpuset(7)."""
-    cpus: set[int] = set()
-    for part in text.strip().split(","):
-        first, _, last = part.partition("-")
-        if first.isdecimal() and (last.isdecimal() or not last):
-            cpus.update(range(int(first), int(last or first) + 1))
-    return cpus

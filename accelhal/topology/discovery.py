@@ -8,12 +8,13 @@ from typing import TypeVar
 
 from accelhal.facts import BoardInfo, BoardKey, Relation
 from accelhal.host import Host
+from accelhal.host.pci import numa_node
 from accelhal.management.boards import boards as all_boards
 from accelhal.management.planes import open_management
 from accelhal.registry import backends
 from accelhal.spi import Management
 from accelhal.topology.neighbourhood import Topology
-from accelhal.topology.pci_path import numa_node, pci_relation
+from accelhal.topology.pci_path import pci_relation
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from accelhal.facts import Relation
 from accelhal.host import Host
-from accelhal.host.pci import BUS
+from accelhal.host.pci import BUS, numa_node
 
 _HOST_BRIDGE = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
 
@@ -39,12 +39,6 @@ def pci_relation(host: Host, one: str, other: str) -> Relation | None:
     # A switch has one port up and one down for each slot: one port apart is one switch.
     ports_apart = max(len(my_bridges), len(their_bridges)) - shared
     return Relation.PIX if ports_apart <= 1 else Relation.PXB
-
-
-def numa_node(host: Host, address: str) -> int | None:
-    """The NUMA node of a function, None where the kernel knows none."""
-    text = (host.read_text(f"{BUS}/{address}/numa_node") or "").strip()
-    return int(text) if text.isdecimal() else None
 
 
 def _between_host_bridges(host: Host, one: str, other: str) -> Relation | None:

@@ -72,11 +72,11 @@ def test_what_has_no_kernel_anywhere(fallback: bool, coverage: Coverage) -> None
 
 def test_composites_are_torchs_own() -> None:
     judged = record().judge("aten::linear")
-    assert (judged.coverage, judged.taken_apart) == (Coverage.COMPOSITE, True)
+    assert (judged.coverage, judged.decomposed) == (Coverage.COMPOSITE, True)
     judged = record("aten::linear").judge("aten::linear")
-    assert (judged.coverage, judged.taken_apart) == (Coverage.NATIVE, False)
+    assert (judged.coverage, judged.decomposed) == (Coverage.NATIVE, False)
     judged = record().judge("aten::convolution")
-    assert (judged.coverage, judged.taken_apart) == (Coverage.COMPOSITE, False)
+    assert (judged.coverage, judged.decomposed) == (Coverage.COMPOSITE, False)
 
 
 def test_a_kernel_that_computes_on_the_host_at_times_is_remarked_on() -> None:

@@ -60,6 +60,11 @@ def test_sizes_without_sense_are_refused(sizes: str) -> None:
         parse_input(f"float32[{sizes}]")
 
 
+def test_an_input_larger_than_the_memory_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"int8\[1099511627776\] cannot be made: .*memory"):
+        make_input(InputSpec("int8", (MAX_ELEMENTS,)))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_tensors_are_made(dtype: str) -> None:
     tensor = make_input(InputSpec(dtype, (2, 3)))

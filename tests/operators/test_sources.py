@@ -78,7 +78,7 @@ def test_an_extension_must_be_what_it_promises() -> None:
     spec = fake_spec("fake", extensions={"operators": "json:dumps"})
     with (
         accelhal.register(spec),
-        pytest.raises(BackendLoadError, match="not an OperatorSupport"),
+        pytest.raises(BackendLoadError, match="function where OperatorSupport is due"),
     ):
         knowledge(DeviceName("fake"))
 

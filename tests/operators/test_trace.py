@@ -10,7 +10,8 @@ from accelhal.errors import AccelhalError
 from accelhal.operators.coverage import Coverage, RecordTable
 from accelhal.operators.model_call import make_call
 from accelhal.operators.recorder import MAX_PLACES, Phase
-from accelhal.operators.trace import Trace, TraceOn, trace
+from accelhal.operators.trace import Trace, trace
+from accelhal.operators.trace_on import TraceOn
 from accelhal.runtimes.operator_record import OperatorRecord
 
 EVERYTHING = torch._C._dispatch_get_all_op_names()
@@ -39,7 +40,7 @@ def test_composites_are_taken_apart() -> None:
     found = traced(models.mlp)
     assert {"linear", "addmm", "gelu"} <= set(names(found))
     assert found.noted[Phase.FORWARD, "aten::linear"].calls == 2
-    assert found.noted[Phase.FORWARD, "aten::linear"].judgement.taken_apart
+    assert found.noted[Phase.FORWARD, "aten::linear"].judgement.decomposed
 
 
 def test_a_composite_with_a_kernel_of_the_backend_stays_whole() -> None:
@@ -107,6 +108,13 @@ def test_only_the_first_places_are_kept() -> None:
     assert [place.module for place in noted.places] == [f"{i} (Tanh)" for i in range(MAX_PLACES)]
 
 
+def test_a_kernel_for_dense_operands_says_nothing_of_sparse_ones() -> None:
+    found = traced(models.sparse, TraceOn.CPU, "aten::_to_dense")
+    coverage = {name: noted.judgement.coverage for (_, name), noted in found.noted.items()}
+    assert coverage["aten::_to_sparse"] is Coverage.NATIVE
+    assert coverage["aten::_to_dense"] is Coverage.UNKNOWN
+
+
 def test_element_types_and_shapes_are_noted() -> None:
     found = traced(models.complex_values)
     noted = found.noted[Phase.FORWARD, "aten::abs"]
@@ -126,7 +134,7 @@ def test_shapes_alone_show_the_same_operators_and_no_times() -> None:
 def test_kernels_are_timed_and_what_is_taken_apart_is_not() -> None:
     found = traced(models.mlp, backward=True)
     for (_, name), noted in found.noted.items():
-        assert (noted.seconds is None) == noted.judgement.taken_apart, name
+        assert (noted.seconds is None) == noted.judgement.decomposed, name
 
 
 def test_a_model_that_needs_values_says_so_where_there_are_none() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from fake_spec import fake_spec
@@ -10,7 +10,7 @@ from fake_spec import fake_spec
 import accelhal
 from accelhal.errors import BackendIncompatibleError, BackendLoadError
 from accelhal.registry.spec_check import check_spec
-from accelhal.spi import API_VERSION
+from accelhal.spi import API_VERSION, BackendSpec
 
 SPEC = fake_spec("toy")
 NEWER = (API_VERSION[0], API_VERSION[1] + 1)
@@ -20,25 +20,30 @@ def test_a_whole_spec_is_taken() -> None:
     assert check_spec(SPEC, "toy", "toy 1.0") is SPEC
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *[("name", value) for value in ("", "Toy", "to y", None, 5)],
-        ("vendor", None),
-        *[("api_version", value) for value in (1, 1.0, "1.0", None, (1,), ("1", "0"), [1, 0])],
-        *[("priority", value) for value in ("5", None, 1.5, True)],
-        *[(function, None) for function in ("probe", "open_runtime")],
-        ("open_management", "accelhal"),
-        ("torch_package", 5),
-        ("needs_privateuse1", "yes"),
-        *[("visible_devices", value) for value in ("TOY_VISIBLE_DEVICES", ("TOY",), None)],
-        ("device_nodes", ("/dev/toy0",)),
-        ("distributed_backend", None),
-        *[("pci_vendor_ids", value) for value in ("10de", ("0x10de",), ("10DE",), (4318,))],
-        ("simulated", None),
-        *[("extensions", value) for value in (None, {"faults": None}, ("faults",))],
-    ],
-)
+WRONG_KINDS: list[tuple[str, object]] = [
+    *[("name", value) for value in ("", "Toy", "to y", None, 5)],
+    ("vendor", None),
+    *[("api_version", value) for value in (1, 1.0, "1.0", None, (1,), ("1", "0"), [1, 0])],
+    *[("priority", value) for value in ("5", None, 1.5, True)],
+    *[(function, None) for function in ("probe", "open_runtime")],
+    ("open_management", "accelhal"),
+    ("driver_library", "libtoy.so"),
+    ("torch_package", 5),
+    ("needs_privateuse1", "yes"),
+    *[("visible_devices", value) for value in ("TOY_VISIBLE_DEVICES", ("TOY",), None)],
+    ("device_nodes", ("/dev/toy0",)),
+    ("distributed_backend", None),
+    *[("pci_vendor_ids", value) for value in ("10de", ("0x10de",), ("10DE",), (4318,))],
+    ("simulated", None),
+    *[("extensions", value) for value in (None, {"faults": None}, ("faults",))],
+]
+
+
+def test_every_field_is_checked() -> None:
+    assert {field for field, _ in WRONG_KINDS} == {field.name for field in fields(BackendSpec)}
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG_KINDS)
 @pytest.mark.usefixtures("fresh_registry")
 def test_a_field_of_the_wrong_kind_is_named(field: str, value: object) -> None:
     broken = replace(SPEC, **{field: value})

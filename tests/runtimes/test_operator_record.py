@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from accelhal.errors import UsageError
-from accelhal.runtimes.operator_record import OperatorRecord, read_record, record_text
+from accelhal.runtimes.operator_record import (
+    OperatorRecord,
+    read_record,
+    read_records,
+    record_text,
+)
 
 WORDS = st.from_regex(r"[a-z_][a-zA-Z0-9_]{0,8}", fullmatch=True)
 OPERATORS = st.builds(
@@ -71,3 +76,13 @@ def test_other_files_are_refused(text: str | None, tmp_path: Path) -> None:
         file.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(UsageError, match=r"record\.json is not a record of operators"):
         read_record(file)
+
+
+def test_records_of_a_folder_are_read_newest_first(tmp_path: Path) -> None:
+    for version in ("2.9.0", "2.13.0", "2.13.0.post2"):
+        record = OperatorRecord("fake", version, "2.13.0", "a test", False, frozenset())
+        (tmp_path / f"fake-{version}.json").write_text(record_text(record))
+    (tmp_path / "README.md").write_text("no record")
+    found = [record.version for record in read_records(tmp_path)]
+    assert found == ["2.13.0.post2", "2.13.0", "2.9.0"]
+    assert read_records(tmp_path / "nowhere") == ()

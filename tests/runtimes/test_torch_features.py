@@ -10,7 +10,11 @@ import pytest
 import torch
 
 import accelhal.runtimes
-from accelhal.runtimes.torch_features import has_accelerator_module, precision_settings
+from accelhal.runtimes.torch_features import (
+    accelerator_error,
+    has_accelerator_module,
+    precision_settings,
+)
 
 
 def test_an_older_torch_has_no_accelerator_module(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,6 +22,16 @@ def test_an_older_torch_has_no_accelerator_module(monkeypatch: pytest.MonkeyPatc
     assert has_accelerator_module()
     monkeypatch.delattr(torch, "accelerator")
     assert not has_accelerator_module()
+
+
+def test_an_older_torch_has_no_accelerator_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class AcceleratorError(RuntimeError):
+        pass
+
+    monkeypatch.setattr(torch, "AcceleratorError", AcceleratorError, raising=False)
+    assert accelerator_error() is AcceleratorError
+    monkeypatch.delattr(torch, "AcceleratorError")
+    assert accelerator_error() is None
 
 
 def test_precision_settings_are_there_together_or_not_at_all(

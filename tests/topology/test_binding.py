@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 from topology.pci_tree import board, pci_host
 
 from accelhal.errors import DeviceError, UsageError
-from accelhal.topology.binding import bind, parse_cpu_list
+from accelhal.topology.binding import bind
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 
@@ -99,18 +98,3 @@ def test_an_unknown_node_is_said(tmp_path: Path) -> None:
 def test_a_policy_that_does_not_exist() -> None:
     with pytest.raises(UsageError, match="interleave"):
         bind(board(None), "interleave")  # type: ignore[arg-type]
-
-
-@given(st.sets(st.integers(0, 300), max_size=20))
-def test_a_cpu_list_is_read_back(cpus: set[int]) -> None:
-    assert parse_cpu_list(",".join(map(str, sorted(cpus)))) == cpus
-
-
-@given(st.text(alphabet="0123456789-, \nx", max_size=12))
-def test_no_text_makes_it_raise(text: str) -> None:
-    assert all(cpu >= 0 for cpu in parse_cpu_list(text[:8]))
-
-
-def test_ranges() -> None:
-    assert parse_cpu_list("0-3,8,10-11\n") == {0, 1, 2, 3, 8, 10, 11}
-    assert parse_cpu_list("") == parse_cpu_list("\n") == set()

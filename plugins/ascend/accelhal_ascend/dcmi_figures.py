@@ -11,6 +11,7 @@ from accelhal.drivers.readings import NotReportedError
 from accelhal.errors import DeviceNotFoundError
 from accelhal.facts import ProcessMemory
 from accelhal.host import Host, pci
+from accelhal.host.cpu_list import parse_cpu_list
 from accelhal_ascend import dcmi as calls
 from accelhal_ascend.dcmi import Address, Dcmi, Function, first, known, text_of
 from accelhal_ascend.dcmi_boards import Board, logic_id
@@ -58,9 +59,6 @@ _FIRMWARE = 0
 
 _MAX_PROCESSES = 128
 """The call has no length argument; drivers write at most 32 entries, headers advise 64."""
-
-_MAX_CPUS = 8192
-"""Linux's largest CONFIG_NR_CPUS."""
 
 CARD_FIGURE = "it is the card's, and reported with the card's first chip"
 
@@ -180,15 +178,10 @@ def cpu_affinity(dcmi: Dcmi, board: Board, host: Host) -> tuple[int, ...]:
 
 
 def _cpus(text: str) -> tuple[int, ...]:
-    """CPUs of a list as cpuset(7) has it ("0-3,8")."""
-    found: set[int] = set()
-    for part in text.strip().split(","):
-        low, _, high = part.strip().partition("-")
-        ends = low, high or low
-        if not all(end.isascii() and end.isdecimal() and int(end) < _MAX_CPUS for end in ends):
-            raise NotReportedError(f"{text!r} is no list of CPUs")
-        found.update(range(int(ends[0]), int(ends[1]) + 1))
-    return tuple(sorted(found))
+    found = parse_cpu_list(text)
+    if not found:
+        raise NotReportedError(f"{text!r} is no list of CPUs")
+    return found
 
 
 def super_pod(dcmi: Dcmi, address: Address) -> str:

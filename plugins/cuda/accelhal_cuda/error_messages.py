@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import torch
-
 from accelhal.errors import ErrorKind, message_of
 from accelhal.runtimes.error_messages import MessageTable, attribute_of, classify_message
+from accelhal.runtimes.torch_features import accelerator_error
 
 CUDA_ERRORS: Mapping[ErrorKind, Mapping[int, str]] = {
     ErrorKind.OUT_OF_MEMORY: {2: "out of memory"},
@@ -173,7 +172,8 @@ def classify(error: BaseException) -> ErrorKind:
 def _kind_by_code(error: BaseException) -> ErrorKind | None:
     """By cudaError_t: the number where there is one (torch 2.8 on), else CUDA's text for it."""
     number = attribute_of(error, "error_code")
-    if isinstance(number, int) and isinstance(error, _accelerator_errors()):
+    failed_call = accelerator_error()
+    if isinstance(number, int) and failed_call is not None and isinstance(error, failed_call):
         return _KINDS.get(number)
     if type(error).__module__ == "pynvml":
         value = attribute_of(error, "value")
@@ -182,9 +182,3 @@ def _kind_by_code(error: BaseException) -> ErrorKind | None:
         return None
     found = _CUDA_TEXT.search(message_of(error))
     return _KINDS_BY_TEXT[found[1]] if found else None
-
-
-def _accelerator_errors() -> tuple[type[BaseException], ...]:
-    """torch.AcceleratorError, from torch 2.8 on."""
-    found = getattr(torch, "AcceleratorError", None)
-    return (found,) if found else ()

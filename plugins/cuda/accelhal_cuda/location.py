@@ -6,7 +6,7 @@ import re
 
 from accelhal.facts import BoardKey, DeviceProperties, Location
 from accelhal.host import Host, pci
-from accelhal.host.visible_devices import active_mask
+from accelhal.host.visible_devices import active_mask, explain
 from accelhal_cuda.probe import PCI_VENDOR_ID, VISIBLE_DEVICES
 
 _ORDER_VARIABLE = "CUDA_DEVICE_ORDER"
@@ -56,6 +56,10 @@ def locate(index: int, properties: DeviceProperties, host: Host) -> Location:
 
 def _by_order(index: int, host: Host) -> Location:
     """The driver's number of the board: its place in the variable, times the driver's order."""
+    mask = active_mask(VISIBLE_DEVICES, host.environ)
+    if mask is not None and index >= len(mask.entries):
+        reason = f"{explain(mask)}; device {index} is none of them, so it was changed since"
+        return Location(None, reason)
     entry = _entry(index, host)
     if entry is not None and not entry.isdecimal():
         return Location(None, f"torch reports neither UUID nor PCI address, and {entry} is cut off")

@@ -6,11 +6,12 @@ from functools import cache
 
 import torch
 
+from accelhal.runtimes.torch_features import accelerator_error
 from accelhal_mock.simulation import ErrorTypes
 
 
 @cache
 def torch_errors() -> ErrorTypes:
     """Makers of torch.OutOfMemoryError and, from torch 2.8 on, torch.AcceleratorError."""
-    board = getattr(torch, "AcceleratorError", RuntimeError)
+    board = accelerator_error() or RuntimeError
     return ErrorTypes(board=board, out_of_memory=torch.OutOfMemoryError)

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from accelhal.runtimes.operator_record import (
-    OperatorRecord,
-    OperatorSupport,
-    read_record,
-)
+from accelhal.runtimes.operator_record import OperatorSupport, read_records
 
-RELEASES = ("2.13.0",)
-"""Recorded releases of torch, newest first."""
-
-
-def _records() -> tuple[OperatorRecord, ...]:
-    folder = Path(__file__).parent
-    return tuple(read_record(folder / f"torch-{release}.json") for release in RELEASES)
-
-
-SUPPORT = OperatorSupport(records=_records)
+SUPPORT = OperatorSupport(records=partial(read_records, Path(__file__).parent))
