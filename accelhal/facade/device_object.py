@@ -129,7 +129,7 @@ class Device:
     def board(self) -> BoardInfo | None:
         """The board under the device, or None; `location.reason` says why it cannot be told."""
         key = self.location.key
-        return None if key is None else next((b for b in boards() if b.key == key), None)
+        return None if key is None else next((b for b in boards() if _is_named(b, key)), None)
 
     def supports(self, capability: str) -> Support | None:
         """How the device has a capability: NATIVE, EMULATED, or None where it has not.
@@ -599,6 +599,12 @@ def _declared(backend: OpenBackend, capabilities: object) -> Mapping[str, Suppor
         operation="capabilities",
         hint="report this to the plugin's author",
     )
+
+
+def _is_named(board: BoardInfo, key: BoardKey) -> bool:
+    """Whether the key is the board's; a driver may key by place what a variable names by UUID."""
+    by_uuid = key.source == "uuid" and (board.backend, board.uuid) == (key.backend, key.value)
+    return board.key == key or by_uuid
 
 
 def _rebind(backend: str, distribution: str, index: int, key: BoardKey | None) -> Device:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -13,6 +14,10 @@ from accelhal.errors import UsageError
 
 Name = int | str
 """Position or keyword of an argument."""
+
+_BY_IDENTITY: Any = object.__eq__
+
+_COMPARABLE = "pass tensors, numbers, strings, None, or torch pytrees of them"
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def read_batch(
                 batched = leaf.dim() > 0 and name not in unbatched
                 key.append((leaf.dtype, leaf.shape[1:] if batched else leaf.shape))
             else:
-                key.append((type(leaf), leaf))
+                key.append(_value_key(name, leaf))
             if batched and rows is None:
                 rows = leaf.shape[0]
             elif batched and leaf.shape[0] != rows:
@@ -164,9 +169,24 @@ def read_batch(
         raise UsageError(
             f"an argument cannot be told from that of another call: {error}",
             operation="graph",
-            hint="pass tensors, numbers, strings, None, or torch pytrees of them",
+            hint=_COMPARABLE,
         ) from error
     return Batch(rows, tuple(leaves), tuple(flags), tuple(structure), found)
+
+
+def _value_key(name: Name, value: Any) -> Hashable:
+    """Equal for values that are the same to a model."""
+    if isinstance(value, float):
+        return type(value), value.hex()  # -0.0 equals 0.0, and nan not even itself
+    if (
+        type(value).__eq__ is _BY_IDENTITY
+        and getattr(value, "__dict__", None)
+        and not isinstance(value, type)
+        and not inspect.isroutine(value)
+    ):
+        # It stays the same object whatever becomes of what it holds.
+        _refuse(name, f"is a {type(value).__name__}, in which changes go unseen", _COMPARABLE)
+    return type(value), value
 
 
 def _refuse(name: Name, what: str, hint: str) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from accelhal.errors import UsageError
 from accelhal.facade import Device, device as open_device
 from accelhal.graphs.placement import device_of
 
@@ -38,8 +39,15 @@ def make_graphed_callables(
 
     Raises:
         UnsupportedError: the device has no graphed callables.
-        UsageError: no tensor among the arguments says which device, or a bad number.
+        UsageError: the arguments are no tuple, no tensor among them says which device, or a bad
+            number.
     """
+    if not isinstance(sample_args, (tuple, list)):
+        raise UsageError(
+            f"sample_args is a {type(sample_args).__name__}, not a tuple of arguments",
+            operation="make_graphed_callables",
+            hint="(x,) for a callable of one argument",
+        )
     target = open_device(device if device is not None else device_of(sample_args, "sample_args"))
     return target.make_graphed_callables(
         callables,

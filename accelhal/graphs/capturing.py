@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from accelhal.errors import DeviceTimeoutError
+from accelhal.errors import DeviceTimeoutError, UsageError
 from accelhal.facade import Device, device as open_device
 
 if TYPE_CHECKING:
@@ -18,6 +18,23 @@ CAPTURE_WAIT_S = 600.0
 """Longest wait for another thread's capture, in seconds."""
 
 _capturing = threading.RLock()
+_of_thread = threading.local()
+
+
+def refuse_inside_capture(device: Device, what: str) -> None:
+    """Refuse what cannot be part of a capture that this thread has begun with `graph`.
+
+    Raises:
+        UsageError: this thread is in the body of `with graph(...)`.
+    """
+    if getattr(_of_thread, "depth", 0):
+        raise UsageError(
+            f"{what} is called inside a capture, and graphs do not nest",
+            backend=device.backend,
+            device=str(device),
+            operation="graph",
+            hint="capture the model itself: GraphedModule.model",
+        )
 
 
 @contextmanager
@@ -87,7 +104,8 @@ def graph(
         )
         context.__enter__()
         try:
-            yield recorded
+            with _inside():
+                yield recorded
         except BaseException:
             with suppress(Exception):  # the body's error says what went wrong
                 context.__exit__(*sys.exc_info())
@@ -98,6 +116,15 @@ def graph(
         except BaseException:
             _discard(recorded)
             raise
+
+
+@contextmanager
+def _inside() -> Iterator[None]:
+    _of_thread.depth = getattr(_of_thread, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _of_thread.depth -= 1
 
 
 def _discard(recorded: Any) -> None:

@@ -28,7 +28,7 @@ from accelhal.graphs.captured import (
     capture,
     warm_up,
 )
-from accelhal.graphs.capturing import alone
+from accelhal.graphs.capturing import alone, refuse_inside_capture
 from accelhal.graphs.model_state import ModelState, in_training
 from accelhal.graphs.report import CapturedSize, FailedSize
 
@@ -91,9 +91,10 @@ class GraphSet:
 
         Raises:
             UnsupportedError: no graph can serve it.
-            UsageError: a module of the model is in training mode.
+            UsageError: a module of the model is in training mode, or this thread is capturing.
             Exception: what the model raises when it is warmed up.
         """
+        refuse_inside_capture(self._device, "a GraphedModule")
         with self._lock, self._device:
             return self._following_model(self._serve, batch)
 
@@ -101,9 +102,10 @@ class GraphSet:
         """Capture every size, largest first, for inputs of a batch's shapes; failures are noted.
 
         Raises:
-            UsageError: a module of the model is in training mode.
+            UsageError: a module of the model is in training mode, or this thread is capturing.
             Exception: what the model raises when it is warmed up.
         """
+        refuse_inside_capture(self._device, "a GraphedModule")
         with self._lock, self._device:
             self._following_model(self._capture_every_size, batch)
 
@@ -171,7 +173,8 @@ class GraphSet:
         while True:
             sizes = [size for size in self._batch_sizes if size not in table.failed]
             if not sizes:
-                raise self._no_graph(table, "; ".join(one.reason for one in table.failed.values()))
+                reasons = dict.fromkeys(one.reason for one in table.failed.values())
+                raise self._no_graph(table, "; ".join(reasons))
             fitting = next((size for size in sizes if size >= batch.rows), sizes[-1])
             missing = [size for size in (sizes[-1], fitting) if size not in table.graphs]
             if not missing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from accelhal.errors import UnsupportedError, UsageError, warn
 from accelhal.facade import Device, device as open_device
@@ -182,6 +182,14 @@ class GraphedModule:
             recaptures=0 if graphs is None else graphs.recaptures,
             eager_calls=self._eager_calls,
             eager_reason=self._eager_reason,
+        )
+
+    def __getstate__(self) -> NoReturn:
+        """Refuse to be copied or pickled."""
+        raise UsageError(
+            "a GraphedModule cannot be copied or pickled: its graphs belong to this process",
+            operation="GraphedModule",
+            hint="copy its model, and make a GraphedModule of the copy",
         )
 
     def _batch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -18,15 +18,17 @@ _shape = attrgetter("shape")
 _stride = methodcaller("stride")
 _training = attrgetter("training")
 
+_OF_EVERY_MODULE = frozenset(vars(torch.nn.Module()))
+
 
 class ModelState:
     """The modules of a model and the memory of its tensors, as they are now.
 
     A graph reads the very memory it was captured with. Values changed in place are seen by a
-    replay; a parameter, buffer, submodule or plain tensor attribute put in another's place is not,
-    nor is one whose memory was exchanged (`.to()`, `.data = `, `load_state_dict(assign=True)`).
-    Numbers and other Python values that a forward reads are baked in too; no one can tell which
-    of them matter, so they are not watched.
+    replay; a parameter, buffer, submodule or plain tensor attribute put in the place of another, or
+    of None, is not, nor is one whose memory was exchanged (`.to()`, `.data = `,
+    `load_state_dict(assign=True)`). Numbers and other Python values that a forward reads are baked
+    in too; no one can tell which of them matter, so they are not watched.
 
     Args:
         model: the model that is captured.
@@ -44,7 +46,7 @@ class ModelState:
             (vars(module), name, value)
             for module in self._modules
             for name, value in vars(module).items()
-            if isinstance(value, torch.Tensor)
+            if isinstance(value, torch.Tensor) or (value is None and name not in _OF_EVERY_MODULE)
         )
         self._tensors = _distinct_tensors(
             (*self._registered, *(value for _, _, value in self._attributes))

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 from accelhal.errors import UnsupportedError
+
+PLAIN_VALUES = (
+    *(type(None), int, float, complex, str, bytes, Enum),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size),
+)
+"""What a model may return beside tensors: values that hold none."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +27,8 @@ class OutputShape:
         tree: how the leaves are put together.
         rows_at: for each leaf the dimension whose length is the batch; None for tensors without
             one, and for values that are no tensors.
-        whole: positions of the tensors without one. Padding may have gone into their values, so
-            they are handed out for exact batches alone.
+        whole: positions of the tensors without one, and of values that depend on the batch.
+            Padding may have gone into them, so they are handed out for exact batches alone.
     """
 
     tree: TreeSpec
@@ -32,7 +39,7 @@ class OutputShape:
         """Refuse outputs that cannot be cut to the rows of a batch.
 
         Raises:
-            UnsupportedError: a tensor has no dimension that is the batch.
+            UnsupportedError: an output depends on the batch, and no dimension of it is the batch.
         """
         if self.whole:
             raise UnsupportedError(
@@ -75,7 +82,8 @@ def compare_outputs(full: Any, size: int, other: Any, rows: int) -> OutputShape:
         rows: rows of the other batch; not `size`.
 
     Raises:
-        UnsupportedError: the output's structure or shapes change with the batch in another way.
+        UnsupportedError: the output's structure or shapes change with the batch in another way, or
+            something in it is neither a tensor nor a plain value.
     """
     leaves, tree = tree_flatten(full)
     others, other_tree = tree_flatten(other)
@@ -85,7 +93,15 @@ def compare_outputs(full: Any, size: int, other: Any, rows: int) -> OutputShape:
     whole: list[int] = []
     for position, (one, two) in enumerate(zip(leaves, others, strict=True)):
         if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
+            for value in (one, two):
+                if not isinstance(value, (torch.Tensor, *PLAIN_VALUES)):
+                    raise _unclear(
+                        f"output {position} of the model is a {type(value).__name__}: tensors in "
+                        "it could neither be cut to the batch nor copied"
+                    )
             rows_at.append(None)
+            if type(one) is not type(two) or one != two:
+                whole.append(position)
             continue
         shapes = (tuple(one.shape), tuple(two.shape))
         if shapes[0] == shapes[1]:
@@ -108,5 +124,6 @@ def _unclear(what: str) -> UnsupportedError:
         what,
         operation="graph",
         capability="graphs",
-        hint="let the model return tensors with one dimension of one row a sample",
+        hint="let the model return tensors with one dimension of one row a sample, "
+        "in tuples, lists and dicts",
     )

@@ -15,6 +15,7 @@ from accelhal.cli.exit_codes import ExitCode
 from accelhal.cli.main import cli
 
 MODELS = """
+import threading
 import torch
 from torch import nn
 
@@ -51,6 +52,17 @@ class Fails(nn.Module):
 
 def fails():
     return Fails(), torch.ones(1)
+
+class Threaded(nn.Module):
+    def forward(self, x):
+        found = []
+        worker = threading.Thread(target=lambda: found.append(torch.linalg.eigvals(x)))
+        worker.start()
+        worker.join()
+        return found[0]
+
+def threaded():
+    return Threaded(), torch.ones(2, 2)
 """
 
 
@@ -110,6 +122,12 @@ def test_no_record_is_neither_success_nor_failure() -> None:
     assert result.exit_code == ExitCode.COULD_NOT_RUN
     assert "the plugin has no record of operators: make one with" in result.stdout
     assert "it is not known how the device runs" in result.stdout
+
+
+def test_a_model_whose_operators_are_not_seen_is_not_called_fine() -> None:
+    result = check("threaded")
+    assert result.exit_code == ExitCode.COULD_NOT_RUN
+    assert "No operator was seen" in result.stdout
 
 
 def test_this_process_is_asked_where_the_backend_works() -> None:

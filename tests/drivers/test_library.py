@@ -79,10 +79,10 @@ def test_a_busy_driver_is_asked_again_and_others_are_not(toy: DriverLibrary) -> 
     value = ctypes.c_int()
     toy.call("toy_busy", 3, ctypes.byref(value))
     assert value.value == 3
-    before = toy.function("toy_calls")()
+    before = toy.value("toy_calls")
     with pytest.raises(NotReportedError):
         toy.call("toy_code", 1)
-    assert toy.function("toy_calls")() == before + 1
+    assert toy.value("toy_calls") == before + 1
 
 
 def test_a_function_of_another_release(toy: DriverLibrary) -> None:

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from accelhal.drivers.readings import NO_SOURCE, RANGES, NotReportedError, collect
+from accelhal.drivers.readings import (
+    NO_SOURCE,
+    RANGES,
+    NotReportedError,
+    Once,
+    collect,
+    first,
+    or_none,
+)
 from accelhal.errors import DeviceLostError
 from accelhal.facts import BoardDetails, MemoryErrors, PcieLink, Telemetry
 
@@ -54,3 +62,23 @@ def test_no_figure_is_outside_its_range(kind: Any, data: st.DataObject) -> None:
         else:
             assert RANGES[name][0] <= value <= RANGES[name][1]
             assert value == answers[name]
+
+
+def test_the_first_reader_that_has_an_answer_is_taken() -> None:
+    assert first(refuse, lambda: 2.0, lambda: 3.0) == 2.0
+    assert or_none(refuse) is None
+    with pytest.raises(NotReportedError, match=r"^asked of a slice$"):
+        first(refuse, refuse)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_what_comes_with_one_call_is_asked_once(answers: bool) -> None:
+    asked = []
+
+    def read() -> float:
+        asked.append(1)
+        return 7.0 if answers else refuse()
+
+    once = Once(read)
+    assert [or_none(once), or_none(once)] == ([7.0, 7.0] if answers else [None, None])
+    assert len(asked) == 1

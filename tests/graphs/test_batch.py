@@ -56,6 +56,15 @@ def test_calls_that_one_graph_serves_have_one_key() -> None:
         batch_of(x),
     ):
         assert other.key != same
+    assert batch_of(x, float("nan")).key == batch_of(x, float("nan")).key
+    assert batch_of(x, 0.0).key != batch_of(x, -0.0).key
+
+
+class Settings:
+    """Stays equal to itself whatever it holds."""
+
+    def __init__(self) -> None:
+        self.scale = 2.0
 
 
 @pytest.mark.parametrize(
@@ -66,6 +75,7 @@ def test_calls_that_one_graph_serves_have_one_key() -> None:
         ((torch.ones(0, 3),), "the batch has no rows"),
         ((torch.ones(2), torch.ones(3)), "argument 1 has 3 rows where .* 2"),
         ((torch.ones(2), object.__new__(type("Odd", (), {"__hash__": None}))), "cannot be told"),
+        ((torch.ones(2), Settings()), "argument 1 is a Settings, in which changes go unseen"),
         ((torch.ones(2, device="meta"),), "argument 0 lies on meta, not on cpu"),
     ],
 )
@@ -115,6 +125,15 @@ def test_outputs_in_which_no_dimension_is_the_batch() -> None:
         (torch.ones(4, 4), torch.ones(3, 3)),  # the batch twice
         (torch.ones(4, 1), torch.ones(3)),
         ([torch.ones(1)] * 4, [torch.ones(1)] * 3),  # a list of rows
+        (Settings(), Settings()),  # whatever it holds
+        (iter(()), iter(())),
     ):
         with pytest.raises(UnsupportedError):
             compare_outputs(full, 4, other, 3)
+
+
+def test_values_that_depend_on_the_batch_are_given_for_exact_sizes_alone() -> None:
+    shape = compare_outputs((4, "same", None), 4, (3, "same", None), 3)
+    assert shape.whole == (0,)
+    with pytest.raises(UnsupportedError, match=r"output 0 .* padding may change it"):
+        shape.check_rows("padding")

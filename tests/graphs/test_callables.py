@@ -55,6 +55,8 @@ def test_what_it_refuses(board: Device) -> None:
         make_graphed_callables(abs, (torch.ones(2),))
     with pytest.raises(UsageError, match="sample_args has no tensor"):
         make_graphed_callables(abs, ())
+    with pytest.raises(UsageError, match=r"is a \w+, not a tuple.*\n.*\(x,\)"):
+        make_graphed_callables(abs, sample)
     for rounds in (-1, 1.5, True):
         with pytest.raises(UsageError, match="num_warmup_iters"):
             make_graphed_callables(abs, (sample,), num_warmup_iters=rounds)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import warnings
+from typing import Any
 
 import pytest
 import torch
 from accelhal_mock.runtime import PythonRuntime
 
 import accelhal
-from accelhal.errors import AccelhalWarning, DeviceLostError, UnsupportedError
+from accelhal.errors import AccelhalWarning, DeviceLostError, UnsupportedError, UsageError
 from accelhal.facade import Device
 from accelhal.graphs import GraphedModule
 
@@ -116,6 +118,34 @@ def test_a_model_that_replaces_its_tensors_each_time_is_refused(board: Device) -
     fast = GraphedModule(Counts().eval(), (1, 2))
     with pytest.raises(UnsupportedError, match="new tensors in the place of its own"):
         fast(whole_numbers(2, 3, device=board.torch_device))
+
+
+class Calls(torch.nn.Module):
+    """Calls something that is no module of its own."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x) + 1
+
+
+@pytest.mark.filterwarnings("ignore::accelhal.errors.AccelhalWarning")
+def test_graphs_do_not_nest_and_the_inner_one_stays_usable(
+    board: Device, net: torch.nn.Module
+) -> None:
+    inner = GraphedModule(net, (1, 2))
+    x = whole_numbers(2, 6, device=board.torch_device)
+    outer = GraphedModule(Calls(inner).eval(), (1, 2), device=board)
+    with pytest.raises(UnsupportedError, match="called inside a capture, and graphs do not nest"):
+        outer(x)
+    assert torch.equal(inner(x), net(x))
+
+
+def test_graphs_cannot_be_copied(board: Device, net: torch.nn.Module) -> None:
+    with pytest.raises(UsageError, match=r"cannot be copied or pickled.*\n.*copy its model"):
+        copy.deepcopy(GraphedModule(net, (1, 2)))
 
 
 # ---- outputs that cannot be cut

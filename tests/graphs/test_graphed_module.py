@@ -274,6 +274,10 @@ def replace_attribute(net: torch.nn.Module) -> None:
     net.plain = net.plain + 7
 
 
+def put_in_place_of_none(net: torch.nn.Module) -> None:
+    net.mask = torch.full_like(net.plain, 2)
+
+
 class Watched(torch.nn.Sequential):
     def __init__(self, *layers: torch.nn.Module) -> None:
         super().__init__(*layers)
@@ -281,9 +285,11 @@ class Watched(torch.nn.Sequential):
         self.register_buffer("shift", torch.ones(4, device=device))
         self.register_buffer("square", whole_numbers(4, 4, device=device))
         self.plain = torch.ones(4, device=device)
+        self.mask: torch.Tensor | None = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return super().forward(x) @ self.square + self.shift + self.plain
+        y = super().forward(x) @ self.square + self.shift + self.plain
+        return y if self.mask is None else y * self.mask
 
 
 @pytest.mark.parametrize(
@@ -297,6 +303,7 @@ class Watched(torch.nn.Sequential):
         append_module,
         replace_buffer,
         replace_attribute,
+        put_in_place_of_none,
     ],
 )
 def test_what_is_replaced_after_the_capture_is_noticed(

@@ -46,6 +46,38 @@ def test_nothing_is_computed_before_the_first_replay():
     assert y.tolist() == [2.0] * 3
 
 
+def test_a_result_that_grows_into_its_size_is_captured():
+    out = torch.empty(0, device="mock:0")
+    x = ones(3)
+
+    def work():
+        torch.add(x, 1, out=out)
+        return torch.arange(3, device="mock:0") + x
+
+    graph, y = captured(work)
+    assert out.isnan().all()
+    graph.replay()
+    assert y.tolist() == [1.0, 2.0, 3.0]
+    assert out.tolist() == [2.0] * 3
+
+
+def test_views_in_place_are_captured():
+    x = torch.arange(6.0).reshape(2, 3).to("mock:0")
+
+    def work():
+        y = x.clone()
+        sums = y.sum(1)
+        y.unsqueeze_(0).squeeze_(0).t_()
+        return sums, y + 1
+
+    graph, (sums, y) = captured(work)
+    for times in (1, 2, 3):
+        x.mul_(2)
+        graph.replay()
+        assert sums.tolist() == [3.0 * 2**times, 12.0 * 2**times]
+        assert torch.equal(y, x.t() + 1)
+
+
 def test_a_swapped_input_shows_stale_results():
     state = {"x": ones(3)}
     graph, y = captured(lambda: state["x"] * 2)
