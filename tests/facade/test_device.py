@@ -473,7 +473,7 @@ class Sick(Management):
     key = BoardKey("many", "uuid", "board-1")
 
     def boards(self) -> list[BoardInfo]:
-        return [BoardInfo(self.key, "Many Works", "Many One", "many", "libmany")]
+        return [BoardInfo(self.key, "Many Works", "Many One", "many", "libmany", uuid="board-1")]
 
     def telemetry(self, board: BoardKey) -> Telemetry:
         if self.broken:
@@ -498,6 +498,9 @@ def test_sensors_come_from_the_board_under_the_device() -> None:
         management.broken = OSError("driver gone")
         assert device.telemetry().reasons == {"*": "OSError: driver gone"}
         assert device.health() == HealthReport(HealthStatus.UNKNOWN, reason="OSError: driver gone")
+        # The driver may key by place what a visible-devices variable names by UUID.
+        management.key = BoardKey("many", "visible-order", "0")
+        assert device.board is not None
         unplaced = accelhal.device("many:2")
         assert unplaced.board is None
         assert unplaced.health() == HealthReport(HealthStatus.UNKNOWN, reason="no keys given")

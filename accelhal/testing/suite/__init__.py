@@ -91,15 +91,18 @@ def compose(spec: BackendSpec, groups: Sequence[str] = ()) -> type[SuiteBase]:
         if replaced:
             raise TypeError(
                 f"{brought.__name__} replaces {', '.join(replaced)}: rules are the suite's; what "
-                "the backend cannot do yet belongs in expected_failures"
+                "the backend cannot do yet belongs in expected_failures, what cannot be tried in "
+                "not_judged"
             )
     whole: type[SuiteBase] = type("TestBackend", (*own, BackendSuite), {"backend": spec.name})
     if not groups:
         return whole
     chosen = [GROUPS[name] for name in GROUPS if name in groups][::-1]
     rules = {rule for base in (*own, *chosen) for rule in dir(base)}
-    expected = {rule: why for rule, why in whole.expected_failures.items() if rule in rules}
-    attributes = {"backend": spec.name, "expected_failures": expected}
+    attributes: dict[str, object] = {"backend": spec.name}
+    for table in ("expected_failures", "not_judged"):
+        reasons = getattr(whole, table)
+        attributes[table] = {rule: why for rule, why in reasons.items() if rule in rules}
     return type("TestBackend", (*own, *chosen), attributes)
 
 

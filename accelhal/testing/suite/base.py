@@ -17,6 +17,7 @@ from accelhal.registry import OpenBackend, is_open, open_backend
 from accelhal.spi import BackendSpec, Runtime
 from accelhal.testing.child_process import ChildProcess
 from accelhal.testing.pytest_plugin import MARKER, check_requirements
+from accelhal.testing.suite.requirements import not_applicable
 
 
 class SuiteBase:
@@ -25,6 +26,8 @@ class SuiteBase:
     Attributes:
         backend: name of the backend ("npu").
         expected_failures: rule -> why this backend breaks it; one that holds after all fails.
+        not_judged: rule -> why it cannot be tried where the suite runs, on a simulation that lacks
+            what it needs. Shown as not applicable, with the reason.
         spec_location: "package.module:attribute" of the spec; the entry point's when None.
         child_setup: source that child processes run before they use the backend.
         child_limit_s: seconds after which a child process is ended and its rule failed.
@@ -39,6 +42,7 @@ class SuiteBase:
 
     backend: ClassVar[str] = ""
     expected_failures: ClassVar[Mapping[str, str]] = {}
+    not_judged: ClassVar[Mapping[str, str]] = {}
     spec_location: ClassVar[str | None] = None
     child_setup: ClassVar[str] = ""
     child_limit_s: ClassVar[float] = 120.0
@@ -51,11 +55,12 @@ class SuiteBase:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        for name, reason in cls.expected_failures.items():
-            if not hasattr(cls, name):
-                raise TypeError(f"{cls.__name__}.expected_failures: there is no rule {name!r}")
-            if not reason:
-                raise TypeError(f"{cls.__name__}.expected_failures: {name} has no reason")
+        for table in ("expected_failures", "not_judged"):
+            for name, reason in getattr(cls, table).items():
+                if not hasattr(cls, name):
+                    raise TypeError(f"{cls.__name__}.{table}: there is no rule {name!r}")
+                if not reason:
+                    raise TypeError(f"{cls.__name__}.{table}: {name} has no reason")
 
     # ---- where a backend may differ
 
@@ -84,6 +89,8 @@ class SuiteBase:
     @pytest.fixture(autouse=True)
     def _conditions(self, request: pytest.FixtureRequest) -> Iterator[None]:
         """Requirements checked, expected failures marked, the thread's device put back after."""
+        if request.node.originalname in self.not_judged:
+            not_applicable(self.not_judged[request.node.originalname])
         reason = self.expected_failures.get(request.node.originalname)
         if reason is not None:
             request.applymarker(pytest.mark.xfail(reason=reason, strict=True))

@@ -11,6 +11,7 @@ import pytest
 
 from accelhal.facade import Device
 from accelhal.facts import BoardInfo, BoardKey, HealthReport, HealthStatus, Telemetry
+from accelhal.host import Host
 from accelhal.management.planes import open_management
 from accelhal.spi import Management
 from accelhal.testing.suite.base import SuiteBase
@@ -207,6 +208,9 @@ class Health(SuiteBase):
     def _management(self) -> Management:
         if self.spec.open_management is None:
             not_applicable("the backend has no management plane")
+        library = self.spec.driver_library
+        if library is not None and not library.is_there(Host()):
+            not_applicable(f"the driver library {library.soname} is not on this host")
         return open_management(self.spec)
 
     def _boards(self) -> Sequence[BoardInfo]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from accelhal.drivers.library import Code, DriverLibrary, Outcome, roomy
 from accelhal.drivers.readings import NotReportedError
@@ -43,7 +43,6 @@ CODES: Mapping[int, Code] = {
 NO_NUMBER = 0xFFFFFFFF
 """What a 32-bit number reads where there is none."""
 
-Answer = TypeVar("Answer")
 Structure = TypeVar("Structure")
 
 
@@ -213,46 +212,3 @@ def known(number: int) -> int:
     if number & NO_NUMBER == NO_NUMBER:
         raise NotReportedError("the driver answered no number")
     return number
-
-
-def first(*readers: Callable[[], Answer]) -> Answer:
-    """The first reader's answer that is there: releases and chips differ in their names for it.
-
-    Raises:
-        NotReportedError: none has it; every reason.
-    """
-    reasons = []
-    for reader in readers:
-        try:
-            return reader()
-        except NotReportedError as reason:
-            reasons.append(str(reason))
-    raise NotReportedError("; ".join(dict.fromkeys(reasons)))
-
-
-def or_none(reader: Callable[[], Answer]) -> Answer | None:
-    """The reader's answer, or None where there is none."""
-    try:
-        return reader()
-    except NotReportedError:
-        return None
-
-
-class Once(Generic[Answer]):
-    """A reader that asks the driver once, for figures that come with one call."""
-
-    def __init__(self, reader: Callable[[], Answer]) -> None:
-        self._reader = reader
-        self._answer: list[Answer] = []
-        self._reason: NotReportedError | None = None
-
-    def __call__(self) -> Answer:  # noqa: D102  (the class says it)
-        if self._reason is not None:
-            raise self._reason
-        if not self._answer:
-            try:
-                self._answer.append(self._reader())
-            except NotReportedError as reason:
-                self._reason = reason
-                raise
-        return self._answer[0]

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError, in_range
+from accelhal.drivers.readings import NotReportedError, first, in_range, or_none
 from accelhal.errors import AccelhalError, described
 from accelhal.facts import BoardInfo, BoardKey
 from accelhal.host import Host, pci
 from accelhal_ascend import dcmi as calls
-from accelhal_ascend.dcmi import SOURCE, Address, Dcmi, Function, first, or_none, text_of
+from accelhal_ascend.dcmi import SOURCE, Address, Dcmi, Function, text_of
 from accelhal_ascend.dcmi_memory import read_memory
 from accelhal_ascend.dcmi_structs import BoardIds, ChipInfo, DieId, Label, OldPcieInfo, PcieInfo
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from functools import partial
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError
+from accelhal.drivers.readings import NotReportedError, first
 from accelhal.errors import DeviceNotFoundError
 from accelhal.facts import ProcessMemory
 from accelhal.host import Host, pci
 from accelhal.host.cpu_list import parse_cpu_list
 from accelhal_ascend import dcmi as calls
-from accelhal_ascend.dcmi import Address, Dcmi, Function, first, known, text_of
+from accelhal_ascend.dcmi import Address, Dcmi, Function, known, text_of
 from accelhal_ascend.dcmi_boards import Board, logic_id
 from accelhal_ascend.dcmi_memory import Memory
 from accelhal_ascend.dcmi_structs import (

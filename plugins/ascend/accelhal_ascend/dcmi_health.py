@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError
+from accelhal.drivers.readings import NotReportedError, or_none
 from accelhal.errors import AccelhalError, DeviceTimeoutError, message_of
 from accelhal.facts import HealthCheck, HealthReport, HealthStatus, MemoryErrors
 from accelhal_ascend import dcmi as calls
-from accelhal_ascend.dcmi import Address, Dcmi, or_none, text_of
+from accelhal_ascend.dcmi import Address, Dcmi, text_of
 from accelhal_ascend.dcmi_figures import throttle_reasons
 from accelhal_ascend.dcmi_links import hccs_status
 

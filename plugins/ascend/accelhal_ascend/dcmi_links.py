@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError
+from accelhal.drivers.readings import NotReportedError, or_none
 from accelhal.facts import BoardKey, Link, Relation
 from accelhal.host import Host, pci
 from accelhal_ascend import dcmi as calls
-from accelhal_ascend.dcmi import Address, Dcmi, known, or_none
+from accelhal_ascend.dcmi import Address, Dcmi, known
 from accelhal_ascend.dcmi_boards import Board
 from accelhal_ascend.dcmi_structs import (
     HccsCounters,

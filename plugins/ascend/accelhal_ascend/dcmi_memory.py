@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError
+from accelhal.drivers.readings import NotReportedError, first, or_none
 from accelhal_ascend import dcmi as calls
-from accelhal_ascend.dcmi import Address, Dcmi, first, known, or_none
+from accelhal_ascend.dcmi import Address, Dcmi, known
 from accelhal_ascend.dcmi_structs import DdrInfo, EccInfo, HbmInfo
 
 _DDR, _HBM = 0, 2

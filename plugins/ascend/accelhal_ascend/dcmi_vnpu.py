@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError, collect, in_range
+from accelhal.drivers.readings import NotReportedError, Once, collect, in_range, or_none
 from accelhal.errors import AccelhalError
 from accelhal.facts import BoardKey, Partition, Telemetry
-from accelhal_ascend.dcmi import Dcmi, Once, or_none, text_of
+from accelhal_ascend.dcmi import Dcmi, text_of
 from accelhal_ascend.dcmi_boards import Board
 from accelhal_ascend.dcmi_structs import VNPUS, ChipResources, ComputeShare, VnpuInfo, VnpuQuery
 

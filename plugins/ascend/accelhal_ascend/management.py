@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NoReturn
 
-from accelhal.drivers.readings import NotReportedError, collect
+from accelhal.drivers.readings import NotReportedError, Once, collect, or_none
 from accelhal.errors import DeviceNotFoundError
 from accelhal.facts import (
     BoardDetails,
@@ -26,7 +26,7 @@ from accelhal.host import Host
 from accelhal.host.system import host_kind
 from accelhal.spi import Management
 from accelhal_ascend import dcmi as calls, dcmi_figures as figures, dcmi_vnpu as vnpu
-from accelhal_ascend.dcmi import Dcmi, Once, known, or_none, text_of
+from accelhal_ascend.dcmi import Dcmi, known, text_of
 from accelhal_ascend.dcmi_boards import Board, aliases, label, list_boards
 from accelhal_ascend.dcmi_health import judge
 from accelhal_ascend.dcmi_links import (

@@ -15,12 +15,10 @@ from accelhal.errors import ErrorKind
 from accelhal.facts import DeviceProperties, Location, MemoryStats, SupportedDtypes
 from accelhal.host.visible_devices import active_mask
 from accelhal.runtimes.checked_event import checked_event_class
-from accelhal.runtimes.torch_module import TorchModuleRuntime
+from accelhal.runtimes.torch_module import NOTHING_HELD, TorchModuleRuntime
 from accelhal_cambricon import error_messages
 from accelhal_cambricon.location import locate
 from accelhal_cambricon.probe import TORCH_PACKAGE, VISIBLE_DEVICES
-
-_NOTHING_HELD = MemoryStats(0, 0, 0, 0, 0, 0, 0, 0)
 
 _MOST_URGENT, _LEAST_URGENT = -3, 0
 """Stream priorities of torch_mlu (torch_mlu 1.25, Stream.priority_range)."""
@@ -91,7 +89,7 @@ class CambriconRuntime(TorchModuleRuntime):
         return super().max_memory_reserved(index) if self.module.is_initialized() else 0
 
     def memory_stats(self, index: int) -> MemoryStats:
-        return super().memory_stats(index) if self.module.is_initialized() else _NOTHING_HELD
+        return super().memory_stats(index) if self.module.is_initialized() else NOTHING_HELD
 
     def classify_error(self, error: BaseException) -> ErrorKind:
         return error_messages.classify(error)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from accelhal.spi import BackendSpec, Runtime
+from accelhal.spi import BackendSpec, Management, Runtime
+from accelhal_cambricon.cndev_library import LIBRARY
 from accelhal_cambricon.probe import (
     DEVICE_NODES,
     PCI_VENDOR_ID,
@@ -18,13 +19,21 @@ def _open_runtime() -> Runtime:
     return CambriconRuntime()
 
 
+def _open_management() -> Management:
+    from accelhal_cambricon.management import CndevManagement
+
+    return CndevManagement()
+
+
 SPEC = BackendSpec(
     name="mlu",
     vendor="Cambricon",
-    api_version=(1, 0),
+    api_version=(1, 1),
     priority=30,
     probe=probe,
     open_runtime=_open_runtime,
+    open_management=_open_management,
+    driver_library=LIBRARY,
     torch_package=TORCH_PACKAGE,
     needs_privateuse1=True,
     visible_devices=VISIBLE_DEVICES,

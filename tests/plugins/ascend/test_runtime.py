@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 from accelhal_ascend.runtime import AscendRuntime
 from accelhal_ascend.spec import SPEC
 from device_module import DeviceModule, Event
 
-from accelhal.errors import UsageError
+from accelhal.errors import ErrorKind, UsageError
 from accelhal.facts import BoardKey
 
 
@@ -26,9 +28,22 @@ def runtime(module: DeviceModule) -> AscendRuntime:
     return runtime
 
 
+def test_without_the_package_opening_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch, "npu", raising=False)
+    monkeypatch.setitem(sys.modules, "torch_npu", None)  # as where it is not installed
+    with pytest.raises(ModuleNotFoundError, match="torch_npu"):
+        SPEC.open_runtime()
+
+
+def test_opening_repairs_the_module(module: DeviceModule) -> None:
+    module._DeferredNpuCallError = KeyError
+    SPEC.open_runtime()
+    assert module.DeferredNpuCallError is KeyError
+
+
 def test_properties_that_are_there_but_none_do_not_disturb(runtime: AscendRuntime) -> None:
     found = runtime.properties(1)
-    assert (found.arch, found.compute_units) == ("board 1", 24)
+    assert (found.vendor, found.arch, found.compute_units) == ("Huawei", "board 1", 24)
 
 
 def test_older_releases_report_fewer_properties(
@@ -36,6 +51,8 @@ def test_older_releases_report_fewer_properties(
 ) -> None:
     module.property_fields = {}
     assert runtime.properties(0).compute_units is None
+    module.property_fields = {"multi_processor_count": 20}
+    assert runtime.properties(0).compute_units == 20
 
 
 @pytest.mark.parametrize(
@@ -75,6 +92,7 @@ def test_events_are_torch_npu_s_own_class(runtime: AscendRuntime) -> None:
     event = runtime.create_event(0, False, True)
     assert isinstance(event, Event)
     assert event.flags == (False, True)
+    assert runtime.create_event(0).flags == (False, False)
 
 
 def test_recorded_timed_events_measure(runtime: AscendRuntime) -> None:
@@ -112,3 +130,18 @@ def test_a_plain_event_at_the_end_is_left_to_torch_npu(runtime: AscendRuntime) -
 
 def test_priorities_are_passed_on(runtime: AscendRuntime) -> None:
     assert runtime.create_stream(1, -1).priority == -1
+
+
+def test_graphs_are_torch_npu_s(runtime: AscendRuntime, module: DeviceModule) -> None:
+    module.NPUGraph = type("NPUGraph", (), {})
+    assert isinstance(runtime.create_graph(0), module.NPUGraph)
+
+
+def test_graphs_end_before_the_board_s_streams_do(runtime: AscendRuntime) -> None:
+    """Of 2048 streams; the earliest end that was met is 1800 graphs."""
+    assert runtime.graph_limit(0) == 1800
+
+
+def test_errors_are_read_as_cann_s(runtime: AscendRuntime) -> None:
+    lost = RuntimeError("NPU function error: aclrtSynchronizeStream, error code is 507899")
+    assert runtime.classify_error(lost) is ErrorKind.DEVICE_LOST

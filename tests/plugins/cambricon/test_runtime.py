@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 from accelhal_cambricon.probe import VISIBLE_DEVICES
@@ -7,7 +9,7 @@ from accelhal_cambricon.runtime import CambriconRuntime
 from accelhal_cambricon.spec import SPEC
 from device_module import DeviceModule, Event
 
-from accelhal.errors import UsageError
+from accelhal.errors import ErrorKind, UsageError
 from accelhal.facts import BoardKey, MemoryStats
 
 UUID = "33033011-2157-0000-0000-000000000007"
@@ -30,9 +32,23 @@ def runtime(module: DeviceModule) -> CambriconRuntime:
     return runtime
 
 
-def test_properties(runtime: CambriconRuntime) -> None:
+def test_without_the_package_opening_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch, "mlu", raising=False)
+    monkeypatch.setitem(sys.modules, "torch_mlu", None)  # as where it is not installed
+    with pytest.raises(ModuleNotFoundError, match="torch_mlu"):
+        SPEC.open_runtime()
+
+
+def test_properties(runtime: CambriconRuntime, module: DeviceModule) -> None:
     found = runtime.properties(1)
-    assert (found.arch, found.compute_units, found.uuid) == ("mtp_592", 48, None)
+    assert (found.name, found.vendor, found.compute_units) == ("board 1", "Cambricon", 48)
+    assert (found.arch, found.uuid) == ("mtp_592", None)
+    del module.property_fields["isa_version"]
+    assert runtime.properties(1).arch is None
+
+
+def test_without_a_variable_the_index_is_the_driver_s(runtime: CambriconRuntime) -> None:
+    assert runtime.locate(1).key == BoardKey("mlu", "visible-order", "1")
 
 
 def test_counting_does_not_ask_the_driver(runtime: CambriconRuntime, module: DeviceModule) -> None:
@@ -51,6 +67,14 @@ def test_the_board_is_told_by_the_variable_as_it_was_at_opening(
     assert runtime.properties(1).uuid == UUID
 
 
+def test_a_board_that_is_not_known_has_no_uuid(
+    module: DeviceModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    runtime = SPEC.open_runtime()
+    assert (runtime.locate(0).key, runtime.properties(0).uuid) == (None, None)
+
+
 @pytest.mark.parametrize(("major", "listed"), [(3, False), (5, True)])
 def test_bfloat16_by_emulation_is_not_listed(
     runtime: CambriconRuntime, module: DeviceModule, major: int, listed: bool
@@ -67,6 +91,7 @@ def test_events_are_torch_mlus_and_measure_what_they_timed(runtime: CambriconRun
     start, end = runtime.create_event(0, True, True), runtime.create_event(0, True)
     assert isinstance(start, Event)
     assert start.flags == (True, True)
+    assert runtime.create_event(0).flags == (False, False)
     start.record()
     end.record("a stream")
     assert (end.stream, start.elapsed_time(end)) == ("a stream", 0.0)
@@ -91,6 +116,7 @@ def test_priorities_it_would_refuse_become_the_nearest(
 ) -> None:
     stream = runtime.create_stream(1, asked)
     assert (stream.device, stream.priority) == (1, given)
+    assert runtime.create_stream(1).priority == 0
 
 
 def test_memory_figures_of_a_device_in_use(runtime: CambriconRuntime) -> None:
@@ -110,3 +136,12 @@ def test_getters_start_no_device(runtime: CambriconRuntime, module: DeviceModule
     assert runtime.memory_stats(0) == MemoryStats(0, 0, 0, 0, 0, 0, 0, 0)
     runtime.empty_cache(0)
     assert {name for name, *_ in module.calls} == {"is_initialized"}
+
+
+def test_graphs_are_torch_mlu_s(runtime: CambriconRuntime, module: DeviceModule) -> None:
+    module.MLUGraph = type("MLUGraph", (), {})
+    assert isinstance(runtime.create_graph(0), module.MLUGraph)
+
+
+def test_errors_are_read_as_neuware_s(runtime: CambriconRuntime) -> None:
+    assert runtime.classify_error(RuntimeError("cnrtErrorNoMem")) is ErrorKind.OUT_OF_MEMORY

@@ -88,6 +88,12 @@ def test_an_unknown_choice_changes_nothing(precision: str) -> None:
     assert CudaRuntime().get_float32_precision(0) == "ieee"
 
 
+def test_the_runtime_chooses_for_every_device() -> None:
+    for precision in ("ieee", "tf32"):
+        CudaRuntime().set_float32_precision(1, precision)
+        assert get_float32_precision() == CudaRuntime().get_float32_precision(0) == precision
+
+
 def test_a_torch_with_the_older_flags_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """torch < 2.9, whose matmul module has no fp32_precision."""
     matmul, cudnn = SimpleNamespace(allow_tf32=False), SimpleNamespace(allow_tf32=True)
@@ -99,3 +105,7 @@ def test_a_torch_with_the_older_flags_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert get_float32_precision() == "ieee"
     set_float32_precision("tf32")
     assert (matmul.allow_tf32, cudnn.allow_tf32) == (True, True)
+    for reduced in (matmul, cudnn):
+        matmul.allow_tf32 = cudnn.allow_tf32 = False
+        reduced.allow_tf32 = True
+        assert get_float32_precision() == "tf32"

@@ -91,6 +91,7 @@ def test_mixed_boards_are_not_guessed(host: HostTree, order: str | None) -> None
     found = locate(0, BOARD, host.host)
     assert found.key is None
     assert "several products" in found.reason
+    assert "(CUDA_DEVICE_ORDER=FASTEST_FIRST)" in found.reason
     assert "PCI_BUS_ID" in found.reason
 
 
@@ -110,3 +111,14 @@ def test_a_cut_off_uuid_is_no_number(host: HostTree) -> None:
     found = locate(0, BOARD, host.host)
     assert found.key is None
     assert "GPU-d9a0" in found.reason
+
+
+def test_a_device_that_the_variable_does_not_name_is_not_guessed(host: HostTree) -> None:
+    """The variable was changed after the driver had read it."""
+    two_boards(host, "20b0", "20b0").env(CUDA_VISIBLE_DEVICES="1")
+    found = locate(1, BOARD, host.host)
+    assert found.key is None
+    assert "device 1 is none of them" in found.reason
+    host.env(CUDA_VISIBLE_DEVICES=f"GPU-{WHOLE}")
+    assert driver_uuid(0, BOARD.name, None, host.host) == f"GPU-{WHOLE}"
+    assert driver_uuid(1, BOARD.name, None, host.host) is None

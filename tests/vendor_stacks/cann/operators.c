@@ -15,6 +15,7 @@ typedef struct {
     Tensor out, left, right, added;
     double scalar, from, to;
     uint64_t seed;
+    unsigned dimensions; /* one bit each */
 } Operation; /* aclOpExecutor */
 
 /* ---- what they do */
@@ -78,6 +79,20 @@ static void apply(const void *argument) {
     for (int64_t i = 0; i < count; i++) values[i] = operation->function(values[i]);
     sim_write_all(&operation->out, values);
     free(values);
+}
+
+static void sum(const void *argument) {
+    const Operation *operation = argument;
+    double *values = sim_sum_over(&operation->left, operation->dimensions);
+    sim_write_all(&operation->out, values);
+    free(values);
+}
+
+static unsigned bits(const IntArray *dimensions, const Tensor *tensor) {
+    unsigned found = 0;
+    for (uint64_t i = 0; i < dimensions->size; i++)
+        found |= 1u << (dimensions->values[i] + (dimensions->values[i] < 0 ? tensor->rank : 0));
+    return dimensions->size ? found : ~0u; /* none named: all of them */
 }
 
 static bool multipliable(const Operation *operation) {
@@ -183,6 +198,8 @@ OPERATOR(aclnnMatmul, (Tensor *self, Tensor *other, Tensor *out, int8_t mode, RE
 OPERATOR(aclnnAddmm, (Tensor *self, Tensor *left, Tensor *right, Scalar *beta, Scalar *alpha, Tensor *out, int8_t mode,
                       RESULT), .work = matrix_product, .out = *out, .left = *left, .right = *right, .added = *self,
          .scalar = alpha->value, .to = beta->value)
+OPERATOR(aclnnReduceSum, (Tensor *self, IntArray *dimensions, bool kept, int type, Tensor *out, RESULT), .work = sum,
+         .out = *out, .left = *self, .dimensions = bits(dimensions, self))
 OPERATOR(aclnnInplaceUniform, (Tensor *self, double from, double to, uint64_t seed, uint64_t offset, RESULT),
          .work = uniform, .out = *self, .from = from, .to = to, .seed = seed + offset)
 

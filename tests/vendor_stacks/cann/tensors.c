@@ -108,6 +108,23 @@ double *sim_read_all(const Tensor *tensor) {
     return values;
 }
 
+double *sim_sum_over(const Tensor *tensor, unsigned dimensions) {
+    int64_t count = sim_elements(tensor);
+    double *sums = calloc((size_t)count + 1, sizeof *sums);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i, place = 0, size = 1;
+        for (int dimension = tensor->rank - 1; dimension >= 0; dimension--) {
+            int64_t own = rest % tensor->dims[dimension];
+            rest /= tensor->dims[dimension];
+            if (dimensions >> dimension & 1) continue;
+            place += own * size;
+            size *= tensor->dims[dimension];
+        }
+        sums[place] += sim_read(tensor->type, at(tensor, i));
+    }
+    return sums;
+}
+
 void sim_write_all(const Tensor *tensor, const double *values) {
     int64_t count = sim_elements(tensor);
     for (int64_t i = 0; i < count; i++) sim_write(tensor->type, at(tensor, i), values[i]);
@@ -163,5 +180,18 @@ EXPORT Scalar *aclCreateScalar(void *value, int type) {
 
 EXPORT int aclDestroyScalar(Scalar *scalar) {
     free(scalar);
+    return ACL_SUCCESS;
+}
+
+EXPORT IntArray *aclCreateIntArray(const int64_t *values, uint64_t size) {
+    if (sim_entered(__func__) || size > MAX_RANK) return NULL;
+    IntArray *array = calloc(1, sizeof *array);
+    array->size = size;
+    if (size) memcpy(array->values, values, size * sizeof *values);
+    return array;
+}
+
+EXPORT int aclDestroyIntArray(IntArray *array) {
+    free(array);
     return ACL_SUCCESS;
 }

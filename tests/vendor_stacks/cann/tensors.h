@@ -29,6 +29,11 @@ typedef struct {
     bool known; /* of a type that the operators take */
 } Scalar; /* aclScalar */
 
+typedef struct {
+    uint64_t size;
+    int64_t values[MAX_RANK];
+} IntArray; /* aclIntArray */
+
 /* Bytes of an element; 0 for a type that the operators do not take. */
 size_t sim_width(int type);
 double sim_read(int type, const char *at);
@@ -38,6 +43,8 @@ int64_t sim_elements(const Tensor *tensor);
 Tensor sim_broadcast(const Tensor *tensor, const Tensor *like);
 /* Elements in row-major order, as doubles; the caller frees them. */
 double *sim_read_all(const Tensor *tensor);
+/* Sums over the dimensions whose bits are set, in the order of the others; the caller frees them. */
+double *sim_sum_over(const Tensor *tensor, unsigned dimensions);
 void sim_write_all(const Tensor *tensor, const double *values);
 /* One value everywhere; fast where the elements lie side by side, as in a large new tensor. */
 void sim_fill(const Tensor *tensor, double value);

@@ -1,0 +1,11 @@
+"""Where the library of the management plane lies."""
+
+from __future__ import annotations
+
+from accelhal.host.library_search import LibraryFile
+
+LIBRARY = LibraryFile(
+    "libcndev.so",
+    "ACCELHAL_CNDEV_LIBRARY",
+    ("/usr/local/neuware/lib64/libcndev.so", "/usr/local/neuware/lib/libcndev.so"),
+)
