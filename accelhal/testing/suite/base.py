@@ -13,8 +13,10 @@ from accelhal import facade
 from accelhal.device_name import parse_device_name
 from accelhal.errors import AccelhalError
 from accelhal.facade import Device
+from accelhal.host import Host
+from accelhal.management.planes import open_management
 from accelhal.registry import OpenBackend, is_open, open_backend
-from accelhal.spi import BackendSpec, Runtime
+from accelhal.spi import BackendSpec, Management, Runtime
 from accelhal.testing.child_process import ChildProcess
 from accelhal.testing.pytest_plugin import MARKER, check_requirements
 from accelhal.testing.suite.requirements import not_applicable
@@ -139,6 +141,16 @@ class SuiteBase:
     def runtime(self) -> Runtime:
         """The backend's runtime, below the facade."""
         return self.opened.runtime
+
+    @property
+    def management(self) -> Management:
+        """The backend's management plane; a rule that asks is not applicable where none can be."""
+        if self.spec.open_management is None:
+            not_applicable("the backend has no management plane")
+        library = self.spec.driver_library
+        if library is not None and not library.is_there(Host()):
+            not_applicable(f"the driver library {library.soname} is not on this host")
+        return open_management(self.spec)
 
     @property
     def spec(self) -> BackendSpec:

@@ -13,6 +13,7 @@ from accelhal.testing.suite.requirements import not_applicable, on_two_devices, 
 from accelhal.testing.suite.slow_work import queue_slow_work, queue_work
 
 _TRIES = 5
+_MANY_TRIES = 25
 """Measurements of which the best counts: a busy host disturbs single ones."""
 
 _LEAST_SHARE = 0.1
@@ -88,17 +89,19 @@ class Events(SuiteBase):
         assert found >= least, f"{self.work_rounds} products in {found} ms: another unit"
 
     def test_elapsed_time_grows_with_the_work(self, device: Device) -> None:
-        """Four times the work takes twice the time and more."""
+        """Four times the work takes twice the time and more, where nothing else disturbs it."""
         stream = device.Stream()
         times: dict[int, list[float]] = {1: [], _MORE: []}
-        for _ in range(1 if device.simulated else _TRIES):
+        for _ in range(1 if device.simulated else _MANY_TRIES):
             for share, found in times.items():
                 rounds = share * self.work_rounds
                 work = queue_work(self, device, stream, self.matrix_size, rounds)
                 work.end.synchronize()
                 found.append(work.start.elapsed_time(work.end))
-        short, long = (min(found) for found in times.values())
-        assert long >= 2 * short, f"{_MORE} times the work of {short} ms takes {long} ms"
+            short, long = (min(found) for found in times.values())
+            if long >= 2 * short:
+                return
+        raise AssertionError(f"{_MORE} times the work of {short} ms takes {long} ms")
 
     @pytest.mark.parametrize("timed", ["neither", "start", "end"])
     def test_untimed_events_raise(self, timed: str, device: Device) -> None:

@@ -11,9 +11,6 @@ import pytest
 
 from accelhal.facade import Device
 from accelhal.facts import BoardInfo, BoardKey, HealthReport, HealthStatus, Telemetry
-from accelhal.host import Host
-from accelhal.management.planes import open_management
-from accelhal.spi import Management
 from accelhal.testing.suite.base import SuiteBase
 from accelhal.testing.suite.held_memory import emptied, hold
 from accelhal.testing.suite.requirements import not_applicable, requires
@@ -76,7 +73,7 @@ class Health(SuiteBase):
 
     def test_management_health_does_not_raise(self) -> None:
         """Management answers health and telemetry for each of its boards without raising."""
-        management = self._management()
+        management = self.management
         for key in self._keys():
             try:
                 management.health(key)
@@ -87,7 +84,7 @@ class Health(SuiteBase):
     def test_ok_rests_on_checks(self) -> None:
         """A board is OK only where something was looked at and all of it was OK."""
         for key in self._keys():
-            found = self._management().health(key)
+            found = self.management.health(key)
             if found.status is HealthStatus.OK:
                 assert found.checks, f"{key.value} is OK, but nothing was looked at"
             worst = max((check.status for check in found.checks), key=_SEVERITY.index, default=None)
@@ -95,7 +92,7 @@ class Health(SuiteBase):
 
     def test_unseen_board_is_not_ok(self) -> None:
         """A board that does not exist is not OK."""
-        management = self._management()
+        management = self.management
         try:
             found = management.health(BoardKey(self.spec.name, "uuid", "no-such-board"))
         except Exception:
@@ -122,7 +119,7 @@ class Health(SuiteBase):
         """Temperatures are °C, power W, utilization percent, clocks MHz, memory bytes."""
         for board in self._boards():
             assert board.key is not None, f"{board.name} has no key"
-            found = self._management().telemetry(board.key)
+            found = self.management.telemetry(board.key)
             for name, (low, high) in PLAUSIBLE.items():
                 value: Any = getattr(found, name)
                 if value is not None:
@@ -151,7 +148,7 @@ class Health(SuiteBase):
 
     def test_links_lead_to_other_boards(self) -> None:
         """No link of a board leads to the board itself, and its partitions are its own."""
-        management = self._management()
+        management = self.management
         for key in self._keys():
             for link in management.links(key):
                 assert link.peer != key, f"a {link.kind} of {key.value} leads to itself"
@@ -205,16 +202,8 @@ class Health(SuiteBase):
             not_applicable(reasons.get("memory_used", reasons.get("*", "no memory is reported")))
         return found.memory_used
 
-    def _management(self) -> Management:
-        if self.spec.open_management is None:
-            not_applicable("the backend has no management plane")
-        library = self.spec.driver_library
-        if library is not None and not library.is_there(Host()):
-            not_applicable(f"the driver library {library.soname} is not on this host")
-        return open_management(self.spec)
-
     def _boards(self) -> Sequence[BoardInfo]:
-        return self._management().boards()
+        return self.management.boards()
 
     def _keys(self) -> list[BoardKey]:
         return [board.key for board in self._boards() if board.key is not None]
