@@ -13,7 +13,7 @@ from accelhal.doctor.engine import run_checks
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.texts import wording
 from accelhal.facts import Finding, FindingState, ProbeStatus
-from accelhal.spi import BackendSpec
+from accelhal.spi import API_VERSION, BackendSpec
 
 Install = Callable[[BackendSpec], None]
 OK, INFO, WARN, FAIL, SKIP = (
@@ -93,7 +93,7 @@ def test_a_loaded_plugin_is_named_with_its_interface(fake: FakeHost, install: In
     install(toy_spec())
     finding = only(fake, "plugin.load")
     assert finding.code == "plugin.loaded"
-    assert finding.params["interface"] == "1.0"
+    assert finding.params["interface"] == ".".join(map(str, API_VERSION))
 
 
 # ---- driver.nodes

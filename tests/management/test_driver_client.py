@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import toy_driver
-from toy_driver import key
+import toy_boards
+from toy_boards import key
 
 from accelhal.errors import (
     AccelhalError,
@@ -33,7 +33,7 @@ HANG_S = 1.0
 def clients() -> Iterator[Callable[..., DriverClient]]:
     made = []
 
-    def make(start: Callable[[], Management] = toy_driver.start, **limits: float) -> DriverClient:
+    def make(start: Callable[[], Management] = toy_boards.start, **limits: float) -> DriverClient:
         limits = {"call_limit_s": HANG_S, "start_limit_s": 60, **limits}
         made.append(DriverClient("toy", start, **limits))
         return made[-1]
@@ -61,7 +61,7 @@ def ended(pid: int) -> bool:
 
 
 def test_answers_come_from_another_process(toy: RemoteManagement) -> None:
-    assert [board.key for board in toy.boards()] == [key(name) for name in toy_driver.BOARDS]
+    assert [board.key for board in toy.boards()] == [key(name) for name in toy_boards.BOARDS]
     assert toy.telemetry(key("well")).temperature == 40.0
     assert process_of(toy) not in (0, os.getpid())
 
@@ -126,16 +126,16 @@ def test_a_library_whose_every_call_hangs_is_left_alone(toy: RemoteManagement) -
 
 
 def test_read_all_in_process_keeps_what_each_board_raises() -> None:
-    found = read_all(toy_driver.start(), "telemetry", [key("raises"), key("well")])
+    found = read_all(toy_boards.start(), "telemetry", [key("raises"), key("well")])
     assert [type(answer) for answer in found] == [RuntimeError, Telemetry]
 
 
 @pytest.mark.parametrize(
     ("start", "limit_s", "reason"),
     [
-        (toy_driver.start_fails, 60, "OSError: libtoy.so: cannot open shared object file"),
-        (toy_driver.start_hangs, HANG_S, "did not start within 1 s"),
-        (toy_driver.start_dies, 60, r"ended its process \(status 7\)"),
+        (toy_boards.start_fails, 60, "OSError: libtoy.so: cannot open shared object file"),
+        (toy_boards.start_hangs, HANG_S, "did not start within 1 s"),
+        (toy_boards.start_dies, 60, r"ended its process \(status 7\)"),
     ],
 )
 def test_a_library_that_does_not_start_says_why(
@@ -205,9 +205,9 @@ def test_a_fork_asks_a_process_of_its_own(toy: RemoteManagement) -> None:
 
 
 def test_what_another_process_can_import() -> None:
-    assert can_run_elsewhere(toy_driver.start)
+    assert can_run_elsewhere(toy_boards.start)
     assert not can_run_elsewhere(lambda: ToyLike())
 
 
-class ToyLike(toy_driver.ToyManagement):
+class ToyLike(toy_boards.ToyManagement):
     pass

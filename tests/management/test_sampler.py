@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import pytest
-import toy_driver
+import toy_boards
 from fake_spec import fake_spec
 from hypothesis import given, strategies as st
 
@@ -103,8 +103,8 @@ def test_a_library_that_does_not_load_is_the_sample() -> None:
 
 
 def test_readings_over_a_driver_process() -> None:
-    accelhal.register(fake_spec("toy", open_management=toy_driver.start))
-    boards = [toy_driver.key("well"), toy_driver.key("raises")]
+    accelhal.register(fake_spec("toy", open_management=toy_boards.start))
+    boards = [toy_boards.key("well"), toy_boards.key("raises")]
     with Sampler(boards, period_s=0.001, readings=("telemetry", "pcie")) as sampler:
         until(lambda: len(sampler.samples(boards[0])) > 2)
     assert sampler.latest()[boards[0]].telemetry.temperature == 40.0
