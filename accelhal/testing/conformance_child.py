@@ -60,7 +60,8 @@ class Reporter:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Tell that the rules cannot be collected: the plugin's part of the suite is broken."""
         if report.failed:
-            last = str(report.longrepr).strip().splitlines()[-1].removeprefix("E").strip()
+            lines = (line.removeprefix("E").strip() for line in str(report.longrepr).splitlines())
+            last = [line for line in lines if line and not line.startswith("next: ")][-1]
             self.write(
                 "refused",
                 message=f"the rules for {self._backend} cannot be collected: {last}",
