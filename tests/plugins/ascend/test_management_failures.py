@@ -341,13 +341,15 @@ def test_no_answer_makes_a_figure_outside_its_range(
         boards = found.boards()
         keys = [board.key for board in boards if board.key is not None]
         assert len(set(keys)) == len(boards)
+        # A driver may tell of chips that then do not answer; those are listed as such.
+        silent = {board.key for board in boards if "does not answer" in board.name}
         found.versions()
         for name in keys[:4]:
             for method in (*METHODS, "partitions"):
                 try:
                     _check(getattr(found, method)(name))
                 except DeviceError:
-                    assert code
+                    assert code or name in silent
         for board in boards:
             _check(board)
 
