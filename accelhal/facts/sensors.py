@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -37,6 +37,10 @@ class HealthStatus(str, Enum):
     UNKNOWN = "unknown"
 
 
+_SEVERITY = (HealthStatus.OK, HealthStatus.UNKNOWN, HealthStatus.DEGRADED, HealthStatus.FAILED)
+"""Mildest first."""
+
+
 @dataclass(frozen=True)
 class HealthCheck:
     """One looked-at aspect of a board ("ecc", "link", "throttle")."""
@@ -54,6 +58,12 @@ class HealthReport:
     status: HealthStatus
     checks: tuple[HealthCheck, ...] = ()
     reason: str = ""
+
+    @classmethod
+    def of(cls, checks: Iterable[HealthCheck]) -> HealthReport:
+        """The report of one or more checks: UNKNOWN is graver than OK, and than nothing else."""
+        looked_at = tuple(checks)
+        return cls(max((check.status for check in looked_at), key=_SEVERITY.index), looked_at)
 
 
 @dataclass(frozen=True)

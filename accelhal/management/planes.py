@@ -38,14 +38,6 @@ def open_management(spec: BackendSpec) -> Management:
             backend=spec.name,
             operation="open_management",
         )
-    library = spec.driver_library
-    if library is not None and not library.is_there(Host()):
-        raise BackendLoadError(
-            f"{spec.name}: the driver library {library.soname} is not on this host",
-            backend=spec.name,
-            operation="open_management",
-            hint=library.hint,
-        )
     if not _lock.acquire(timeout=OPEN_LIMIT_S):
         raise _failed(spec, f"another thread is at it for {OPEN_LIMIT_S:g} s")
     try:
@@ -60,6 +52,14 @@ def open_management(spec: BackendSpec) -> Management:
 def _started(spec: BackendSpec, start: Callable[[], Management]) -> Management:
     if spec.name in _opening:
         raise _failed(spec, "its start asks for itself")
+    library = spec.driver_library
+    if library is not None and not library.is_there(Host()):
+        raise BackendLoadError(
+            f"{spec.name}: the driver library {library.soname} is not on this host",
+            backend=spec.name,
+            operation="open_management",
+            hint=library.hint,
+        )
     _opening.append(spec.name)
     try:
         management = _remote(spec, start) if _is_remote(spec, start) else start()

@@ -15,9 +15,6 @@ from accelhal_ascend.dcmi import Address, Dcmi, text_of
 from accelhal_ascend.dcmi_figures import throttle_reasons
 from accelhal_ascend.dcmi_links import hccs_status
 
-_SEVERITY = (HealthStatus.OK, HealthStatus.UNKNOWN, HealthStatus.DEGRADED, HealthStatus.FAILED)
-"""Mildest first."""
-
 _VERDICTS = {
     0: (HealthStatus.OK, "normal"),
     1: (HealthStatus.DEGRADED, "minor alarm"),
@@ -46,7 +43,7 @@ def judge(dcmi: Dcmi, address: Address, errors: Callable[[], MemoryErrors]) -> H
     except AccelhalError as error:
         value = "not ready" if isinstance(error, DeviceTimeoutError) else type(error).__name__
         checks.append(HealthCheck("answers", HealthStatus.FAILED, value, message_of(error)))
-    return HealthReport(max((c.status for c in checks), key=_SEVERITY.index), tuple(checks))
+    return HealthReport.of(checks)
 
 
 def _checks(

@@ -14,9 +14,6 @@ from accelhal_cambricon.cndev_figures import throttle_reasons
 from accelhal_cambricon.cndev_state_structs import Health, Incident, OldHealth
 from accelhal_cambricon.cndev_structs import INCIDENTS
 
-_SEVERITY = (HealthStatus.OK, HealthStatus.UNKNOWN, HealthStatus.DEGRADED, HealthStatus.FAILED)
-"""Mildest first."""
-
 _VERDICTS = {0: (HealthStatus.FAILED, "in problem"), 1: (HealthStatus.OK, "good")}
 """cndevHealthStateEnum_t"""
 
@@ -75,18 +72,14 @@ def judge(cndev: Cndev, handle: int, errors: Callable[[], MemoryErrors]) -> Heal
             checks.append(check)  # kept where a later call fails
     except AccelhalError as error:
         return silent(error, checks)
-    return _report(checks)
+    return HealthReport.of(checks)
 
 
 def silent(error: AccelhalError, seen: list[HealthCheck]) -> HealthReport:
     """The report of a board that stopped answering after these checks."""
     value = "not ready" if isinstance(error, DeviceTimeoutError) else type(error).__name__
     failed = HealthCheck("answers", HealthStatus.FAILED, value, message_of(error))
-    return _report([*seen, failed])
-
-
-def _report(checks: list[HealthCheck]) -> HealthReport:
-    return HealthReport(max((c.status for c in checks), key=_SEVERITY.index), tuple(checks))
+    return HealthReport.of([*seen, failed])
 
 
 def _checks(cndev: Cndev, handle: int, errors: Callable[[], MemoryErrors]) -> Iterator[HealthCheck]:

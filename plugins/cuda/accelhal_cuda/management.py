@@ -8,7 +8,7 @@ from typing import Any
 
 import pynvml
 
-from accelhal.drivers.readings import NotReportedError, collect
+from accelhal.drivers.readings import NotReportedError, Once, collect, first
 from accelhal.errors import AccelhalError, DeviceNotFoundError, described
 from accelhal.facts import (
     BoardDetails,
@@ -24,7 +24,7 @@ from accelhal.facts import (
     Telemetry,
 )
 from accelhal.spi import Management
-from accelhal_cuda.nvml import ask, bits, cpu_words, field, first, start
+from accelhal_cuda.nvml import ask, bits, cpu_words, field, start
 from accelhal_cuda.nvml_figures import (
     SOURCE,
     address,
@@ -88,7 +88,8 @@ class NvmlManagement(Management):
 
     def telemetry(self, board: BoardKey) -> Telemetry:
         handle = self._handle(board)
-        rates = partial(ask, pynvml.nvmlDeviceGetUtilizationRates, handle)
+        rates = Once(partial(ask, pynvml.nvmlDeviceGetUtilizationRates, handle))
+        held = Once(partial(memory, handle))
         clock = partial(ask, pynvml.nvmlDeviceGetClockInfo, handle)
         return collect(
             Telemetry,
@@ -101,8 +102,8 @@ class NvmlManagement(Management):
                 "memory_bandwidth_utilization": lambda: rates().memory,
                 "core_clock": lambda: clock(pynvml.NVML_CLOCK_SM),
                 "memory_clock": lambda: clock(pynvml.NVML_CLOCK_MEM),
-                "memory_used": lambda: memory(handle).used,
-                "memory_total": lambda: memory(handle).total,
+                "memory_used": lambda: held().used,
+                "memory_total": lambda: held().total,
                 "throttle_reasons": lambda: named_reasons(throttle_bits(handle)),
             },
         )
@@ -139,7 +140,7 @@ class NvmlManagement(Management):
         corrected = pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED
         uncorrected = pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
         since_load, in_life = pynvml.NVML_VOLATILE_ECC, pynvml.NVML_AGGREGATE_ECC
-        rows = partial(ask, pynvml.nvmlDeviceGetRemappedRows, handle)
+        rows = Once(partial(ask, pynvml.nvmlDeviceGetRemappedRows, handle))
         pages_pending = partial(ask, pynvml.nvmlDeviceGetRetiredPagesPendingStatus, handle)
         return collect(
             MemoryErrors,

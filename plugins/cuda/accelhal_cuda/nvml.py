@@ -77,21 +77,6 @@ def ask(function: Callable[..., Answer], *arguments: Any) -> Answer:
         raise raised(f"cuda: {text}", backend="cuda", operation=function.__name__) from error
 
 
-def first(*readers: Callable[[], Answer]) -> Answer:
-    """The first reader's answer that is there: newer drivers have newer names for a figure.
-
-    Raises:
-        NotReportedError: none has it; the last one's reason.
-    """
-    *early, last = readers
-    for reader in early:
-        try:
-            return reader()
-        except NotReportedError:
-            continue
-    return last()
-
-
 def field(handle: Any, number: int) -> int:
     """A figure of nvmlDeviceGetFieldValues.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pynvml
 
-from accelhal.drivers.readings import NotReportedError
+from accelhal.drivers import readings
+from accelhal.drivers.readings import NotReportedError, first
 from accelhal.errors import DeviceNotFoundError
 from accelhal.facts import BoardInfo, BoardKey
-from accelhal_cuda.nvml import ask, bits, first
+from accelhal_cuda.nvml import ask, bits
 
 SOURCE = "NVML"
 
@@ -135,7 +137,4 @@ def retired(handle: Any) -> int:
 
 def or_none(function: Callable[..., Any], *arguments: Any) -> Any:
     """What NVML answers, None where it has no such figure."""
-    try:
-        return ask(function, *arguments)
-    except NotReportedError:
-        return None
+    return readings.or_none(partial(ask, function, *arguments))

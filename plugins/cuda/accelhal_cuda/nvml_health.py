@@ -10,9 +10,6 @@ from accelhal.facts import HealthCheck, HealthReport, HealthStatus, Link, Memory
 from accelhal_cuda.nvml import field
 from accelhal_cuda.nvml_figures import named_reasons, throttle_bits
 
-_SEVERITY = (HealthStatus.OK, HealthStatus.UNKNOWN, HealthStatus.DEGRADED, HealthStatus.FAILED)
-"""Mildest first."""
-
 _RECOVERY_ACTION = 230
 """NVML_FI_DEV_GET_GPU_RECOVERY_ACTION"""
 
@@ -40,7 +37,7 @@ def judge(handle: Any, errors: MemoryErrors, links: Sequence[Link]) -> HealthRep
         checks.append(HealthCheck("link", HealthStatus.FAILED, f"NVLink {numbers} down"))
     elif links:
         checks.append(HealthCheck("link", HealthStatus.OK, f"{len(links)} NVLinks up"))
-    return HealthReport(max((c.status for c in checks), key=_SEVERITY.index), tuple(checks))
+    return HealthReport.of(checks)
 
 
 def silent(error: Exception) -> HealthReport:

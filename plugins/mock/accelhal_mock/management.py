@@ -22,9 +22,6 @@ from accelhal_mock import board_facts, installation
 from accelhal_mock.simulation import Board, FaultKind, Machine
 from accelhal_mock.simulation.error_texts import FAULT_TEXTS, LIBRARY_TEXTS
 
-_SEVERITY = (HealthStatus.OK, HealthStatus.UNKNOWN, HealthStatus.DEGRADED, HealthStatus.FAILED)
-"""Mildest first."""
-
 
 class SimulatedManagement(Management):
     """The boards installed at the time of each call.
@@ -64,9 +61,7 @@ class SimulatedManagement(Management):
 
     def health(self, board: BoardKey) -> HealthReport:
         found = _board(board)
-        checks = tuple(_checks(found))
-        worst = max((check.status for check in checks), key=_SEVERITY.index)
-        return HealthReport(worst, checks)
+        return HealthReport.of(_checks(found))
 
     def links(self, board: BoardKey) -> Sequence[Link]:
         found = _board(board)
