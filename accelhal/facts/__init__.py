@@ -15,6 +15,11 @@ from accelhal.facts.devices import (
     MemoryStats as MemoryStats,
     SupportedDtypes as SupportedDtypes,
 )
+from accelhal.facts.evidence import (
+    BoardReading as BoardReading,
+    BoardRelation as BoardRelation,
+    Evidence as Evidence,
+)
 from accelhal.facts.findings import (
     Finding as Finding,
     FindingState as FindingState,

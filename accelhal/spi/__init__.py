@@ -8,6 +8,11 @@ from accelhal.spi.capabilities import (
     REQUIRED_CAPABILITY as REQUIRED_CAPABILITY,
     Support as Support,
 )
+from accelhal.spi.evidence import (
+    EvidenceError as EvidenceError,
+    EvidenceReader as EvidenceReader,
+    Section as Section,
+)
 from accelhal.spi.management import Management as Management
 from accelhal.spi.runtime import Runtime as Runtime
 from accelhal.spi.spec import (

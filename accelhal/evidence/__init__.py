@@ -1,0 +1,1 @@
+"""Looks at boards that outlive the moment: captured tools' output and snapshots."""

@@ -1,0 +1,109 @@
+"""Captured output of vendors' tools: each section read by the plugin that knows the tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accelhal.errors import described
+from accelhal.facts import Evidence
+from accelhal.spi import EvidenceError, EvidenceReader
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+"""Control sequences of terminals (ECMA-48), which some tools print into files too."""
+
+_SHOWN = 60
+"""Characters of a line that are quoted."""
+
+
+@dataclass(frozen=True)
+class ReadSection:
+    """A section that a reader took.
+
+    Attributes:
+        file: where it stands.
+        line: its first line there, counted from 1.
+        evidence: what it shows.
+    """
+
+    file: str
+    line: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Lines that were not read, and why.
+
+    Attributes:
+        file: where they stand.
+        line: the first of them, counted from 1.
+        count: how many.
+        reason: one sentence.
+    """
+
+    file: str
+    line: int
+    count: int
+    reason: str
+
+    def __str__(self) -> str:
+        lines = "line" if self.count == 1 else "lines"
+        last = "" if self.count == 1 else f" to {self.line + self.count - 1}"
+        return f"{self.file}, {lines} {self.line}{last}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What was found in a text, in its order."""
+
+    sections: tuple[ReadSection, ...]
+    unread: tuple[Unread, ...]
+
+
+def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Capture:
+    """Every section of the text that a reader knows; the rest is named, never dropped in silence.
+
+    Args:
+        file: the text's name, for messages.
+        text: output of any tools, one after the other, with anything between.
+        readers: the plugins'; on each line the first that begins there reads.
+    """
+    lines = _ESCAPES.sub("", text).splitlines()
+    sections: list[ReadSection] = []
+    unread: list[Unread] = []
+    skipped: list[int] = []
+
+    def close_gap() -> None:
+        shown = [place for place in skipped if any(map(str.isalnum, lines[place]))]
+        if shown:
+            first = lines[shown[0]].strip()
+            quoted = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
+            count = shown[-1] - shown[0] + 1
+            unread.append(Unread(file, shown[0] + 1, count, f"of no tool known here: {quoted!r}"))
+        skipped.clear()
+
+    place = 0
+    while place < len(lines):
+        reader = next((r for r in readers if r.begins(lines[place])), None)
+        if reader is None:
+            skipped.append(place)
+            place += 1
+            continue
+        close_gap()
+        try:
+            section = reader.read(lines[place:])
+        except EvidenceError as error:
+            line = place + 1 + error.line
+            unread.append(Unread(file, line, 1, f"{reader.tool}: {error.reason}"))
+            place = max(place + 1, min(line, len(lines)))
+        except Exception as error:  # a plugin's reader raises what it likes
+            reason = f"{reader.tool}: its reader failed: {described(error)}"
+            unread.append(Unread(file, place + 1, 1, reason))
+            place += 1
+        else:
+            sections.append(ReadSection(file, place + 1, section.evidence))
+            place += max(1, section.length)
+    close_gap()
+    return Capture(tuple(sections), tuple(unread))
