@@ -99,6 +99,34 @@ class UnsupportedError(AccelhalError, NotImplementedError):
         self.capability = capability
 
 
+class BatchingError(AccelhalError):
+    """A batcher could not serve a request."""
+
+
+class QueueFullError(BatchingError):
+    """The batcher's queue holds as many rows as it may."""
+
+
+class DeadlineExceededError(BatchingError, TimeoutError):
+    """The request was not answered within its time limit, or could not have been."""
+
+
+class BatcherClosedError(BatchingError):
+    """The batcher takes no requests any more; what was pending is not answered."""
+
+
+class BatchSizeMismatchError(BatchingError):
+    """The model returned another number of results than the batch has rows."""
+
+
+class ModelExitError(BatchingError):
+    """The model raised what would end a thread or a loop (SystemExit, KeyboardInterrupt)."""
+
+
+class DistributedError(AccelhalError):
+    """The ranks of a group do not fit together, do not all come, or lost one another."""
+
+
 class UsageError(AccelhalError, ValueError):
     """The caller passed something that no device could serve."""
 

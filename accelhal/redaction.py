@@ -39,6 +39,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         r"|(?<!\w)(?:gh[a-z]_|hf_|AKIA)[0-9A-Za-z]{16,}(?!\w)|(?<!\w)(?:glpat|sk)-[\w-]{20,}",
     ),
     ("login", r"(?<=://)[^/\s@]+(?=@)"),
+    ("board", ""),  # identifiers of this machine's boards, put in by Redactor
     ("email", r"[\w.%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"),
     ("home", ""),  # this user's home, put in by Redactor
     (
@@ -78,13 +79,30 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
 )
 
 
+_SHORTEST_IDENTIFIER = 6
+"""Characters below which a board's identifier may be any number of a text."""
+
+_PREFIXED_UUID = re.compile(r"[a-z]{3,}-(?P<uuid>[0-9a-f][0-9a-f-]+)")
+"""A UUID in lower case, with the letters that drivers write before it."""
+
+
 @dataclass(frozen=True)
 class PrivateNames:
-    """The words that name this machine and its user."""
+    """The words that name this machine, its user and its boards.
+
+    Attributes:
+        users: accounts.
+        hosts: names of the machine.
+        homes: home folders.
+        uuids: identifiers of its boards, in their drivers' spelling.
+        serials: serial numbers of its boards.
+    """
 
     users: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     homes: tuple[str, ...] = ()
+    uuids: tuple[str, ...] = ()
+    serials: tuple[str, ...] = ()
 
 
 def private_names(environ: Mapping[str, str], public: Collection[str] = ()) -> PrivateNames:
@@ -119,12 +137,14 @@ class Redactor:
     """Replaces private details by placeholders; equal details get equal placeholders.
 
     UUIDs, serials and addresses are numbered in order of first sight ("<uuid-1>"), so that a reader
-    still sees which lines speak of the same board. Text that was redacted before is left alone.
+    still sees which lines speak of the same board; letters that a driver writes before a UUID make
+    no other board of it. Text that was redacted before is left alone.
     """
 
     def __init__(self, names: PrivateNames) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._users = frozenset(name.lower() for name in names.users)
+        self._uuids = frozenset(uuid.lower() for uuid in names.uuids)
         self._pattern = re.compile(
             "|".join(f"(?P<{group}>{body})" for group, body in _with_names(names) if body)
         )
@@ -138,7 +158,12 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {self._key(key): self._field(key, item) for key, item in value.items()}
+            source = value.get("source")  # of a board's key: what its value is
+            kind = source if isinstance(source, str) else "value"
+            return {
+                self._key(key): self._field(kind if key == "value" else key, item)
+                for key, item in value.items()
+            }
         if isinstance(value, (list, tuple)):
             return [self.value(item) for item in value]
         return value
@@ -149,7 +174,8 @@ class Redactor:
     def _field(self, key: str, item: Any) -> Any:
         if key in ("uuid", "serial") and isinstance(item, str):
             return self._numbered(key, item)
-        return self._version(item) if "version" in key.lower() else self.value(item)
+        versions = any(word in key.lower() for word in ("version", "firmware"))
+        return self._version(item) if versions else self.value(item)
 
     def _version(self, value: Any) -> Any:
         """What stands under a key that promises versions: four parts there are no address."""
@@ -163,6 +189,8 @@ class Redactor:
         kind, found = match.lastgroup, match[0]
         if kind in ("done", "version"):
             return found
+        if kind == "board":
+            return self._numbered("uuid" if found.lower() in self._uuids else "serial", found)
         if kind == "home":
             return "~"
         if kind == "elsehome":
@@ -190,8 +218,12 @@ class Redactor:
     def _numbered(self, kind: str, detail: str) -> str:
         if re.fullmatch(_PATTERNS[0][1], detail):
             return detail
+        same = detail.lower()
+        if kind == "uuid":
+            prefixed = _PREFIXED_UUID.fullmatch(same)
+            same = (prefixed["uuid"] if prefixed else same).replace("-", "")
         of_kind = sum(known == kind for known, _ in self._numbers)
-        number = self._numbers.setdefault((kind, detail.lower()), of_kind + 1)
+        number = self._numbers.setdefault((kind, same), of_kind + 1)
         return f"<{kind}-{number}>"
 
 
@@ -203,7 +235,13 @@ def _with_names(names: PrivateNames) -> Iterable[tuple[str, str]]:
         re.escape(word) + domain.get(word, "")
         for word in sorted({*names.users, *names.hosts}, key=len, reverse=True)
     )
+    identifiers = "|".join(
+        re.escape(word)
+        for word in sorted({*names.uuids, *names.serials}, key=len, reverse=True)
+        if len(word) >= _SHORTEST_IDENTIFIER
+    )
     bodies = {
+        "board": rf"(?<![0-9A-Za-z])(?i:{identifiers})(?![0-9A-Za-z])" if identifiers else "",
         "home": rf"(?<![\w.~-])(?:{homes})(?![\w.@+-])" if homes else "",
         "name": rf"(?<![0-9A-Za-z])(?i:{words})(?![0-9A-Za-z])" if words else "",
     }

@@ -16,7 +16,20 @@ import accelhal
 
 CORE = Path(accelhal.__file__).parent
 
-LAYERS = ("bench", "cli", "doctor", "drivers", "graphs", "management", "operators", "topology")
+LAYERS = (
+    "batching",
+    "bench",
+    "cli",
+    "distributed",
+    "doctor",
+    "drivers",
+    "graphs",
+    "management",
+    "operators",
+    "parallel",
+    "partitions",
+    "topology",
+)
 """Code above the interface: no vendor word, not even in a comment."""
 
 VENDOR_WORDS = re.compile(

@@ -88,6 +88,28 @@ def test_equal_details_get_equal_placeholders() -> None:
     assert redactor.text(second.upper()) == "<uuid-2>"
 
 
+def test_a_board_has_one_placeholder_however_its_uuid_is_written() -> None:
+    uuid = "8932f937-d72c-4106-c12f-20bd9faed9f6"
+    document = {
+        "uuid": f"GPU-{uuid}",
+        "key": {"backend": "toy", "source": "uuid", "value": f"GPU-{uuid}"},
+        "slot": {"backend": "toy", "source": "pci", "value": "0000:3b:00.0"},
+        "notes": [f"GPU-{uuid} and {uuid} and {UUID(uuid).hex}"],
+        "other": {"backend": "toy", "source": "uuid", "value": "no known form"},
+    }
+    shared = Redactor(NAMES).value(document)
+    assert shared["uuid"] == shared["key"]["value"] == "<uuid-1>"
+    assert shared["slot"] == document["slot"]
+    assert shared["notes"] == ["GPU-<uuid-1> and <uuid-1> and <uuid-1>"]
+    assert shared["other"]["value"] == "<uuid-2>"
+
+
+def test_identifiers_that_no_pattern_tells_are_taken_out_by_name() -> None:
+    names = PrivateNames(uuids=("TOY/77-A9",), serials=("SN0042X", "12"))
+    text = "TOY/77-a9 and SN0042X of 12, not XSN0042X"
+    assert redact(text, names) == "<uuid-1> and <serial-1> of 12, not XSN0042X"
+
+
 def test_documents_are_redacted_in_depth_and_keep_their_shape() -> None:
     document = {
         "state": "ok",
@@ -171,5 +193,10 @@ def test_an_account_or_host_named_like_the_reports_own_words_blots_none_out(word
 
 
 def test_what_stands_under_a_version_is_no_address() -> None:
-    document = {"versions": {"accelhal-toy": "1.0.0.1"}, "version": "9.1.0.70", "peer": "10.0.0.1"}
+    versions = {
+        "versions": {"accelhal-toy": "1.0.0.1"},
+        "version": "9.1.0.70",
+        "firmware": "7.1.0.3",
+    }
+    document = versions | {"peer": "10.0.0.1"}
     assert Redactor(NAMES).value(document) == document | {"peer": "<ip-1>"}

@@ -107,7 +107,7 @@ def bench(
     Settings(batch_sizes, seconds, dtype, train)
     folder = current_folder("bench")
     if plot is not None:
-        from accelhal.bench.plot import check_plot_file
+        from accelhal.plot_file import check_plot_file
 
         check_plot_file(plot)
     with foreign_output():

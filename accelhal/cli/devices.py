@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from accelhal.cli.board_view import NOTHING, board_document, board_table, empty_table
+from accelhal.cli.evidence_option import EvidenceCommand, from_option
 from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.errors import UsageError, did_you_mean, warn
 from accelhal.facts import BoardInfo, Probe, ProbeStatus
@@ -24,19 +26,27 @@ _COLOURS = {
     ProbeStatus.NO_DRIVER: "yellow",
     ProbeStatus.HIDDEN_BY_ENV: "yellow",
 }
-_NOTHING = "-"
 
 
-@click.command()
+@click.command(cls=EvidenceCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def devices(as_json: bool) -> None:
+@from_option
+def devices(as_json: bool, files: tuple[str, ...]) -> None:
     """List backends, their devices, and the accelerator boards of the host.
 
     No device is opened: the number of devices is what each backend's probe expects. Boards are
     those that the vendors' driver libraries and the PCI bus show. A backend that cannot be used is
     listed with the reason and the next step; judging it is the doctor's work, so the exit code is
     0. An ACCELHAL_DEVICE that names no backend is warned of.
+
+    With --from it lists the boards that files show, with what was seen of them, and looks at no
+    driver.
     """
+    if files:
+        from accelhal.cli.devices_evidence import show_evidence
+
+        show_evidence(files, as_json)
+        return
     with foreign_output():
         known = backends()
     _check_choice(known)
@@ -52,7 +62,7 @@ def devices(as_json: bool) -> None:
         out.print(_reason_table(absent))
     out.print()
     if boards:
-        out.print(_board_table(boards))
+        out.print(board_table(boards))
     else:
         out.print("No accelerator board: neither a driver library nor the PCI bus shows one.")
 
@@ -85,24 +95,7 @@ def _document(known: list[Backend], boards: list[BoardInfo]) -> dict[str, Any]:
             for backend in known
             for index, name in enumerate(_device_names(backend))
         ],
-        "boards": [_board_document(board) for board in boards],
-    }
-
-
-def _board_document(board: BoardInfo) -> dict[str, Any]:
-    return {
-        "address": board.pci,
-        "vendor": board.vendor,
-        "name": board.name,
-        "driver": board.driver,
-        "numa_node": board.numa_node,
-        "backend": board.backend,
-        "source": board.source,
-        "index": board.index,
-        "uuid": board.uuid,
-        "serial": board.serial,
-        "total_memory": board.total_memory,
-        "parent": board.parent.value if board.parent else None,
+        "boards": [board_document(board) for board in boards],
     }
 
 
@@ -125,7 +118,7 @@ def _backend_document(backend: Backend) -> dict[str, Any]:
 def _backend_table(known: list[Backend]) -> Table:
     from rich.text import Text
 
-    table = _table("Backend", "Vendor", "Provided by", "Status", "Devices")
+    table = empty_table("Backend", "Vendor", "Provided by", "Status", "Devices")
     for backend in known:
         status = backend.probe.status
         table.add_row(
@@ -140,7 +133,7 @@ def _backend_table(known: list[Backend]) -> Table:
 
 def _vendor(backend: Backend) -> str:
     if backend.spec is None:
-        return _NOTHING
+        return NOTHING
     vendor = backend.spec.vendor
     return f"{vendor} (simulated)" if backend.spec.simulated and vendor != "simulated" else vendor
 
@@ -151,7 +144,7 @@ def _device_range(backend: Backend) -> str:
         return "known when opened"
     if len(names) > 2:
         return f"{names[0]} to {names[-1]}"
-    return ", ".join(names) or _NOTHING
+    return ", ".join(names) or NOTHING
 
 
 def _reason_table(absent: list[Backend]) -> Table:
@@ -171,31 +164,3 @@ def _reason_table(absent: list[Backend]) -> Table:
 
 def _sentence(probe: Probe) -> str:
     return probe.reason or probe.status.value.replace("_", " ")
-
-
-def _board_table(boards: list[BoardInfo]) -> Table:
-    from rich.text import Text
-
-    table = _table("Board", "Vendor", "Device", "Memory", "Driver", "NUMA", "Backend")
-    for board in boards:
-        memory = board.total_memory
-        table.add_row(
-            ("  " if board.parent else "") + (board.pci or _NOTHING),
-            board.vendor,
-            board.name.removeprefix("PCI device "),
-            _NOTHING if memory is None else f"{memory / 2**30:.0f} GiB",
-            board.driver or Text("none", "yellow"),
-            _NOTHING if board.numa_node is None else str(board.numa_node),
-            board.backend or Text("no plugin", "yellow"),
-        )
-    return table
-
-
-def _table(*columns: str) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

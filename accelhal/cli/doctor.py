@@ -78,7 +78,8 @@ def doctor(
 
 
 def _redacted(report: Report, specs: Iterable[BackendSpec]) -> Report:
-    from accelhal.doctor.document import public_words, redacted
+    from accelhal.doctor.document import redacted
+    from accelhal.evidence.environment import public_words
     from accelhal.redaction import Redactor, private_names
 
     return redacted(report, Redactor(private_names(os.environ, public_words(specs))))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from accelhal.cli.output import foreign_output, print_json
-from accelhal.doctor.document import public_words
-from accelhal.doctor.environment import environment_document
-from accelhal.doctor.facts import Facts
+from accelhal.evidence.environment import loaded_specs, public_words, read_environment
+from accelhal.host import Host
+from accelhal.host.system import host_facts
 from accelhal.redaction import Redactor, private_names
+from accelhal.registry import backends
 
 
 @click.command()
@@ -25,9 +27,13 @@ def env(as_json: bool) -> None:
     Of the vendors' variables only those that select devices are shown with their values.
     """
     with foreign_output():
-        facts = Facts()
-        document = environment_document(facts)
-    shared = Redactor(private_names(os.environ, public_words(facts.specs))).value(document)
+        host, known = Host(), backends()
+        environment = asdict(read_environment(host, known))
+    for backend in environment["backends"]:
+        backend["status"] = backend["status"].value
+    document = {"host": asdict(host_facts(host)), **environment}
+    public = public_words(loaded_specs(known))
+    shared = Redactor(private_names(os.environ, public)).value(document)
     if as_json:
         print_json("env", shared)
     else:

@@ -27,6 +27,15 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "accelhal.cli.devices:devices", "List backends, devices and accelerator boards."
     ),
     "topo": LazyCommand("accelhal.cli.topo:topo", "Show how near the boards are to one another."),
+    "bind": LazyCommand(
+        "accelhal.cli.bind:bind", "Run a command on the CPUs and memory near a device."
+    ),
+    "partitions": LazyCommand(
+        "accelhal.cli.partitions:partitions", "List slices of boards; print how to make them."
+    ),
+    "snapshot": LazyCommand(
+        "accelhal.cli.snapshot:snapshot", "Write what is seen of boards and host to a file."
+    ),
     "doctor": LazyCommand(
         "accelhal.cli.doctor:doctor", "Say why a board is missing or sick, and what to type next."
     ),
@@ -36,6 +45,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "check-model": LazyCommand(
         "accelhal.cli.check_model:check_model",
         "Show which operators of a model a backend runs itself.",
+    ),
+    "launch": LazyCommand(
+        "accelhal.cli.launch:launch", "Start a program in several processes, a device each."
     ),
     "conformance": LazyCommand(
         "accelhal.cli.conformance:conformance", "Try every rule of the interface on a backend."
@@ -49,17 +61,20 @@ Exit codes: 0 fine, 1 warnings (under --strict), 2 a failure was found, 3 could 
 
 
 class LazyGroup(click.Group):
-    """A click group over COMMANDS whose endings follow ExitCode."""
+    """A click group over COMMANDS and the plugins' commands; endings follow ExitCode."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of COMMANDS."""
-        return list(COMMANDS)
+        """The names, in the order of COMMANDS; then those of plugins."""
+        return [*COMMANDS, *_brought()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module."""
+        """Import the command's module; one that a plugin brings is given a CommandContext."""
         known = COMMANDS.get(cmd_name)
         if known is None:
-            return None
+            from accelhal.cli.plugin_commands import command_context, load_command
+
+            ctx.obj = command_context()
+            return load_command(cmd_name)
         module, _, attribute = known.location.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
@@ -68,6 +83,10 @@ class LazyGroup(click.Group):
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.help) for name, command in COMMANDS.items()])
+        brought = [(name, f"Brought by {by}.") for name, by in _brought().items()]
+        if brought:
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl(brought)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run; in click's standalone mode, end the process with the exit code that fits."""
@@ -75,6 +94,14 @@ class LazyGroup(click.Group):
         if not extra.pop("standalone_mode", True):
             return run(*args, standalone_mode=False, **extra)
         raise SystemExit(guarded(lambda: run(*args, standalone_mode=False, **extra)))
+
+
+def _brought() -> dict[str, str]:
+    """Name of each command that is not ours -> the distribution that brings it."""
+    # Here, because only help needs to look through what is installed.
+    from accelhal.cli.plugin_commands import plugin_commands
+
+    return {name: by for name, by in plugin_commands().items() if name not in COMMANDS}
 
 
 @click.group(

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from accelhal.cli.evidence_option import (
+    EvidenceCommand,
+    collect,
+    evidence_document,
+    from_option,
+    title,
+)
 from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.facts import Relation
 
@@ -26,22 +34,35 @@ _LEGEND = {
 _UNKNOWN = "?"
 
 
-@click.command()
+@click.command(cls=EvidenceCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def topo(as_json: bool) -> None:
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Also draw it.")
+@from_option
+def topo(as_json: bool, plot: Path | None, files: tuple[str, ...]) -> None:
     """Show how near the boards of this host are to one another and to the CPUs.
 
     The drivers' word goes first, the PCI bus after it; what neither knows is shown as "?". It lists
-    and does not judge: the exit code is 0.
+    and does not judge: the exit code is 0. With --from the boards are those that files show.
     """
-    from accelhal.topology import discover
+    if plot is not None:
+        from accelhal.plot_file import check_plot_file
 
-    with foreign_output():
-        found = discover()
+        check_plot_file(plot)
+    heading, evidence, found = _found(files)
+    if plot is not None:
+        from accelhal.topology.plot import draw
+
+        draw(found, plot, heading)
     if as_json:
-        print_json("topo", _document(found))
+        print_json("topo", {**evidence, **_document(found)})
         return
     out = console()
+    if heading:
+        out.print(heading)
+        out.print()
+    if not found.boards and files:
+        out.print("No accelerator board is shown.")
+        return
     if not found.boards:
         out.print("No accelerator board: neither a driver library nor the PCI bus shows one.")
         return
@@ -53,6 +74,23 @@ def topo(as_json: bool) -> None:
             out.print(f"{_name(relation):<5} {text}")
     if found.unknown:
         out.print(f"{_UNKNOWN:<5} {found.unknown}")
+
+
+def _found(files: tuple[str, ...]) -> tuple[str, dict[str, Any], Topology]:
+    """What to say of the boards' source, the same for programs, and the boards."""
+    if files:
+        from accelhal.evidence.boards import topology
+
+        collected = collect(files)
+        return (
+            title(collected),
+            {"evidence": evidence_document(collected)},
+            topology(collected.snapshot),
+        )
+    from accelhal.topology import discover
+
+    with foreign_output():
+        return "", {}, discover()
 
 
 def _document(found: Topology) -> dict[str, Any]:

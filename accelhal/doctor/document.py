@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +12,6 @@ from accelhal.doctor.texts import wording
 from accelhal.facts import Finding, FindingState
 from accelhal.host import pci
 from accelhal.redaction import Redactor
-from accelhal.spi import BackendSpec
 
 SEVERITY = {
     FindingState.INFO: "info",
@@ -67,16 +64,6 @@ def check_document(check: Check) -> dict[str, Any]:
         "cost": check.cost.value,
         "depends_on": list(check.depends_on),
     }
-
-
-def public_words(specs: Iterable[BackendSpec]) -> frozenset[str]:
-    """The words that backends bring into a report: a host of such a name must not blot them out."""
-    names = (
-        word
-        for spec in specs
-        for word in (spec.name, spec.vendor, spec.torch_package or "", spec.distributed_backend)
-    )
-    return frozenset(word for name in names for word in re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def redacted(report: Report, redactor: Redactor) -> Report:

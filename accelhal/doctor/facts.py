@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from accelhal.doctor.imports import IMPORT_LIMIT_S, ImportJob, ImportReport
-from accelhal.facts import HostFacts, ProbeStatus
+from accelhal.evidence.environment import loaded_specs
+from accelhal.facts import HostFacts
 from accelhal.host import Host, pci
 from accelhal.host.entry_points import InstalledEntryPoint, read_entry_points
 from accelhal.host.system import host_facts
@@ -52,11 +53,7 @@ class Facts:
     @cached_property
     def specs(self) -> tuple[BackendSpec, ...]:
         """Descriptions of the backends that load and that ACCELHAL_BACKENDS lets through."""
-        return tuple(
-            backend.spec
-            for backend in self.backends
-            if backend.spec is not None and backend.probe.status is not ProbeStatus.DISABLED
-        )
+        return loaded_specs(self.backends)
 
     @cached_property
     def damaged_metadata(self) -> Mapping[str, str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 Facts = TypeVar("Facts")
@@ -62,14 +62,29 @@ def collect(kind: type[Facts], readers: Mapping[str, Callable[[], Any]]) -> Fact
     """
     values: dict[str, Any] = {}
     reasons: dict[str, str] = {}
-    for field in fields(kind):  # type: ignore[arg-type]
-        if field.name == "reasons":
+    for name, limits in _figures(kind):  # type: ignore[arg-type]
+        reader = readers.get(name)
+        if reader is None:
+            reasons[name] = NO_SOURCE
             continue
         try:
-            values[field.name] = in_range(field.name, _read(readers.get(field.name)))
+            value = reader()
         except NotReportedError as reason:
-            reasons[field.name] = str(reason)
+            reasons[name] = str(reason)
+            continue
+        if value is None:
+            reasons[name] = NO_SOURCE
+        elif limits is None or limits[0] <= value <= limits[1]:  # NaN is in no range
+            values[name] = value
+        else:
+            reasons[name] = _out_of_range(name, value)
     return kind(**values, reasons=reasons)  # type: ignore[call-arg]
+
+
+@cache
+def _figures(kind: type[Any]) -> tuple[tuple[str, tuple[float, float] | None], ...]:
+    """Name and range of each figure of a facts class."""
+    return tuple((f.name, RANGES.get(f.name)) for f in fields(kind) if f.name != "reasons")
 
 
 def in_range(name: str, value: Any) -> Any:
@@ -79,12 +94,13 @@ def in_range(name: str, value: Any) -> Any:
         NotReportedError: it is outside the range of the field's unit.
     """
     limits = RANGES.get(name)
-    if limits is None:
+    if limits is None or limits[0] <= value <= limits[1]:  # NaN is in no range
         return value
-    # NaN is in no range.
-    if math.isnan(value) or not limits[0] <= value <= limits[1]:
-        raise NotReportedError(f"the driver answered {value:g}, which is no {name}")
-    return value
+    raise NotReportedError(_out_of_range(name, value))
+
+
+def _out_of_range(name: str, value: float) -> str:
+    return f"the driver answered {value:g}, which is no {name}"
 
 
 def first(*readers: Callable[[], Answer]) -> Answer:
@@ -128,10 +144,3 @@ class Once(Generic[Answer]):
                 self._reason = reason
                 raise
         return self._answer[0]
-
-
-def _read(reader: Callable[[], Any] | None) -> Any:
-    value = None if reader is None else reader()
-    if value is None:
-        raise NotReportedError(NO_SOURCE)
-    return value

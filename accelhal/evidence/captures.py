@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from accelhal.errors import described
 from accelhal.facts import Evidence
@@ -12,6 +13,9 @@ from accelhal.spi import EvidenceError, EvidenceReader
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 """Control sequences of terminals (ECMA-48), which some tools print into files too."""
+
+_REMARK = re.compile(r"\s*(?:#|(?:\S+ )?\S*[$#%>]\s)")
+"""What people put between the tools' output: remarks, and the prompt with the command."""
 
 _SHOWN = 60
 """Characters of a line that are quoted."""
@@ -24,11 +28,13 @@ class ReadSection:
     Attributes:
         file: where it stands.
         line: its first line there, counted from 1.
+        count: how many lines it has.
         evidence: what it shows.
     """
 
     file: str
     line: int
+    count: int
     evidence: Evidence
 
 
@@ -62,6 +68,27 @@ class Capture:
     unread: tuple[Unread, ...]
 
 
+class _Rest(Sequence[str]):
+    """The lines from a place on; a copy for every section would take quadratic time."""
+
+    def __init__(self, lines: Sequence[str], start: int) -> None:
+        self._lines = lines
+        self._start = start
+
+    def __len__(self) -> int:
+        return len(self._lines) - self._start
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return [self._lines[self._start + at] for at in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        return self._lines[self._start + at]
+
+
 def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Capture:
     """Every section of the text that a reader knows; the rest is named, never dropped in silence.
 
@@ -77,33 +104,38 @@ def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Cap
 
     def close_gap() -> None:
         shown = [place for place in skipped if any(map(str.isalnum, lines[place]))]
-        if shown:
+        if not all(_REMARK.match(lines[place]) for place in shown):
             first = lines[shown[0]].strip()
             quoted = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
             count = shown[-1] - shown[0] + 1
             unread.append(Unread(file, shown[0] + 1, count, f"of no tool known here: {quoted!r}"))
         skipped.clear()
 
+    def reader_of(line: str) -> EvidenceReader | None:
+        return next((reader for reader in readers if reader.begins(line)), None)
+
     place = 0
     while place < len(lines):
-        reader = next((r for r in readers if r.begins(lines[place])), None)
+        reader = reader_of(lines[place])
         if reader is None:
             skipped.append(place)
             place += 1
             continue
         close_gap()
         try:
-            section = reader.read(lines[place:])
+            section = reader.read(_Rest(lines, place))
         except EvidenceError as error:
-            line = place + 1 + error.line
-            unread.append(Unread(file, line, 1, f"{reader.tool}: {error.reason}"))
-            place = max(place + 1, min(line, len(lines)))
+            fault = min(place + max(0, error.line), len(lines) - 1)
+            unread.append(Unread(file, fault + 1, 1, f"{reader.tool}: {error.reason}"))
+            # A section that is cut off ends where the next begins.
+            place = fault if fault > place and reader_of(lines[fault]) else fault + 1
         except Exception as error:  # a plugin's reader raises what it likes
             reason = f"{reader.tool}: its reader failed: {described(error)}"
             unread.append(Unread(file, place + 1, 1, reason))
             place += 1
         else:
-            sections.append(ReadSection(file, place + 1, section.evidence))
-            place += max(1, section.length)
+            length = max(1, section.length)
+            sections.append(ReadSection(file, place + 1, length, section.evidence))
+            place += length
     close_gap()
     return Capture(tuple(sections), tuple(unread))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import product
 from typing import Any, get_args
 
 from accelhal.facts import (
@@ -12,17 +13,22 @@ from accelhal.facts import (
     BoardReading,
     BoardRelation,
     Evidence,
+    HealthReport,
     Relation,
 )
 from accelhal.facts.boards import KeySource
 
-_NAMES = ("uuid", "pci", "index", "serial")
-"""What tells two boards of one host apart, best first. Slices share all but the first and third."""
+_NAMES = ("uuid", "pci", "index", "tool_id", "serial")
+"""What tells two boards of one host apart, best first; chips of one board share the last."""
 
 _SLICE_NAMES = ("uuid", "index")
+"""The same for slices of one board, which share the others; slices are numbered within a board."""
 
 _SOURCES: tuple[KeySource, ...] = get_args(KeySource)
 """Best first."""
+
+
+_SEPARATOR = ", "
 
 
 class ContradictionError(ValueError):
@@ -38,6 +44,7 @@ def merged(one: Evidence, other: Evidence) -> Evidence:
     Raises:
         ContradictionError: they are of different hosts, or share no name by which to match.
     """
+    keyed_by = one.keyed_by or other.keyed_by
     places = _matches(one.boards, other.boards)
     boards = list(one.boards)
     moved: list[int] = []
@@ -47,70 +54,113 @@ def merged(one: Evidence, other: Evidence) -> Evidence:
             boards.append(reading)
         else:
             moved.append(place)
-            boards[place] = _joined(boards[place], reading)
+            boards[place] = _joined(boards[place], reading, keyed_by or _SOURCES)
     return Evidence(
         backend=one.backend,
-        source=one.source if other.source in one.source else f"{one.source}, {other.source}",
+        source=_SEPARATOR.join(dict.fromkeys(_sources(one) + _sources(other))),
         boards=_renamed(boards, (*one.boards, *other.boards), (*range(len(one.boards)), *moved)),
         relations=_relations(one.relations, other.relations, moved),
         versions=_versions(one.versions, other.versions),
         notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
+        keyed_by=keyed_by,
     )
+
+
+def _sources(evidence: Evidence) -> list[str]:
+    return evidence.source.split(_SEPARATOR)
 
 
 def _matches(known: Sequence[BoardReading], new: Sequence[BoardReading]) -> list[int | None]:
     """For each new board the place of the same one among the known, None for one not seen yet."""
-    places = [_match(reading.board, known) for reading in new]
-    taken = [place for place in places if place is not None]
-    if len(set(taken)) != len(taken):
+    boards = [reading.board for reading in new]
+    places = [None if board.parent else _match(board, known) for board in boards]
+    parents = {
+        board.key: known[place].board.key
+        for board, place in zip(boards, places, strict=True)
+        if place is not None
+    }
+    # Slices are numbered within their board, which the first may name in another way.
+    boards = [
+        replace(board, parent=parents.get(board.parent, board.parent)) if board.parent else board
+        for board in boards
+    ]
+    places = [
+        _match(board, known) if board.parent else place
+        for board, place in zip(boards, places, strict=True)
+    ]
+    taken = {place for place in places if place is not None}
+    if len(taken) != len(places) - places.count(None):
         raise ContradictionError("two of its boards are the same board of the other")
+    left = [reading.board for place, reading in enumerate(known) if place not in taken]
+    unseen = [board for place, board in zip(places, boards, strict=True) if place is None]
+    for board, other in product(unseen, left):
+        if _are_alike(board, other) and not _shared_names(board, other):
+            raise ContradictionError(
+                "it names the boards in another way: which is which is not known"
+            )
     return places
 
 
 def _match(board: BoardInfo, known: Sequence[BoardReading]) -> int | None:
-    alike = [
-        (place, reading.board)
-        for place, reading in enumerate(known)
-        if (reading.board.parent is None) == (board.parent is None)
-    ]
-    told_apart = not alike
-    for place, other in alike:
-        same, different = _compared(board, other)
+    found: int | None = None
+    for place, reading in enumerate(known):
+        other = reading.board
+        names = _shared_names(board, other) if _are_alike(board, other) else []
+        if names and _same(board, other, names[0]):
+            if found is not None:
+                raise ContradictionError("one of its boards is two boards of the other")
+            found = place
+    places = range(len(known)) if found is None else [found]
+    for place in places:
+        other = known[place].board
+        names = _shared_names(board, other) if _are_alike(board, other) else []
+        same = [name for name in names if name != "serial" and _same(board, other, name)]
+        different = [name for name in names if not _same(board, other, name)]
         if same and different:
             raise ContradictionError(
                 f"it gives the board of {same[0]} {getattr(board, same[0])} another {different[0]}"
             )
-        if same:
-            return place
-        told_apart = told_apart or bool(different)
-    if not told_apart:
-        raise ContradictionError("it names the boards in another way: which is which is not known")
-    return None
+    return found
 
 
-def _compared(one: BoardInfo, other: BoardInfo) -> tuple[list[str], list[str]]:
-    """The names that both have: those that are equal, and those that differ."""
-    names = _NAMES if one.parent is None else _SLICE_NAMES
-    both = [n for n in names if getattr(one, n) is not None and getattr(other, n) is not None]
-    if one.parent is not None and one.pci != other.pci:
-        both = [name for name in both if name == "uuid"]  # slices are numbered within a board
-    same = [name for name in both if getattr(one, name) == getattr(other, name)]
-    return same, [name for name in both if name not in same]
+def _are_alike(one: BoardInfo, other: BoardInfo) -> bool:
+    """Both boards, or both slices."""
+    return (one.parent is None) == (other.parent is None)
 
 
-def _joined(one: BoardReading, other: BoardReading) -> BoardReading:
-    return BoardReading(
+def _shared_names(one: BoardInfo, other: BoardInfo) -> list[str]:
+    """The names that both have, best first."""
+    names: tuple[str, ...] = _NAMES
+    if one.parent is not None:
+        places = one.pci, other.pci
+        if None not in places and one.pci != other.pci:
+            return ["pci"]  # slices of two boards
+        one_board = one.parent == other.parent or (None not in places and one.pci == other.pci)
+        names = _SLICE_NAMES if one_board else _SLICE_NAMES[:1]
+    return [n for n in names if getattr(one, n) is not None and getattr(other, n) is not None]
+
+
+def _same(one: BoardInfo, other: BoardInfo, name: str) -> bool:
+    return bool(getattr(one, name) == getattr(other, name))
+
+
+def _joined(one: BoardReading, other: BoardReading, keyed_by: Sequence[KeySource]) -> BoardReading:
+    joined = BoardReading(
         **{
             field.name: _filled(getattr(one, field.name), getattr(other, field.name))
             for field in fields(BoardReading)
         }
     )
+    key = _better_key(one.board.key, other.board.key, keyed_by)
+    return replace(joined, board=replace(joined.board, key=key))
 
 
 def _filled(one: Any, other: Any) -> Any:
     """The first fact, with what it leaves open taken from the second."""
     if one is None or other is None:
         return other if one is None else one
+    if isinstance(one, HealthReport):
+        return _judged(one, other)
     if not isinstance(one, BoardInfo) and not hasattr(one, "reasons"):
         return one
     values: dict[str, Any] = {}
@@ -118,11 +168,15 @@ def _filled(one: Any, other: Any) -> Any:
         first, second = getattr(one, field.name), getattr(other, field.name)
         if _is_open(first) and not _is_open(second):
             values[field.name] = second
-    if isinstance(one, BoardInfo):
-        values["key"] = _better_key(one.key, other.key)
-    else:
+    if not isinstance(one, BoardInfo):
         values["reasons"] = {n: why for n, why in one.reasons.items() if n not in values}
     return replace(one, **values)
+
+
+def _judged(one: HealthReport, other: HealthReport) -> HealthReport:
+    """The worst of what either looked at; of what both looked at, the first stands."""
+    checks = {check.name: check for check in (*other.checks, *one.checks)}
+    return HealthReport.of(checks.values()) if checks else one
 
 
 def _is_open(value: object) -> bool:
@@ -130,9 +184,12 @@ def _is_open(value: object) -> bool:
     return value is None or value == "" or (isinstance(value, str) and value.endswith("..."))
 
 
-def _better_key(one: BoardKey | None, other: BoardKey | None) -> BoardKey | None:
+def _better_key(
+    one: BoardKey | None, other: BoardKey | None, keyed_by: Sequence[KeySource]
+) -> BoardKey | None:
     known = [key for key in (one, other) if key is not None]
-    return min(known, key=lambda key: _SOURCES.index(key.source), default=None)
+    order = (*keyed_by, *_SOURCES)
+    return min(known, key=lambda key: order.index(key.source), default=None)
 
 
 def _renamed(

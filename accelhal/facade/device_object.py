@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
@@ -32,7 +33,7 @@ from accelhal.facts import (
     SupportedDtypes,
     Telemetry,
 )
-from accelhal.management.boards import boards
+from accelhal.management.finding import FoundBoard, find_board
 from accelhal.management.planes import open_management
 from accelhal.registry import OpenBackend, open_backend
 from accelhal.runtimes.translation import kind_of, translated
@@ -127,9 +128,16 @@ class Device:
 
     @property
     def board(self) -> BoardInfo | None:
-        """The board under the device, or None; `location.reason` says why it cannot be told."""
-        key = self.location.key
-        return None if key is None else next((b for b in boards() if _is_named(b, key)), None)
+        """The board under the device; None where it cannot be told. Never raises."""
+        return self.find_board().board
+
+    def find_board(self) -> FoundBoard:
+        """The board under the device, or None and why it cannot be told. Never raises."""
+        try:
+            location = self._runtime.locate(self.index)
+        except Exception as error:  # the plugin's
+            return FoundBoard(None, described(error))
+        return find_board(self._backend.spec, location)
 
     def supports(self, capability: str) -> Support | None:
         """How the device has a capability: NATIVE, EMULATED, or None where it has not.
@@ -173,6 +181,7 @@ class Device:
             self._backend.distribution,
             self.index,
             self.location.key,
+            _masks(self._backend.spec),
         )
 
     # ---- the current device and stream of the calling thread
@@ -601,25 +610,49 @@ def _declared(backend: OpenBackend, capabilities: object) -> Mapping[str, Suppor
     )
 
 
-def _is_named(board: BoardInfo, key: BoardKey) -> bool:
-    """Whether the key is the board's; a driver may key by place what a variable names by UUID."""
-    by_uuid = key.source == "uuid" and (board.backend, board.uuid) == (key.backend, key.value)
-    return board.key == key or by_uuid
+def _masks(spec: BackendSpec) -> dict[str, str]:
+    """The variables that hide the backend's devices, as this process has them."""
+    names = (mask.variable for mask in spec.visible_devices)
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
-def _rebind(backend: str, distribution: str, index: int, key: BoardKey | None) -> Device:
+def _rebind(
+    backend: str,
+    distribution: str,
+    index: int,
+    key: BoardKey | None,
+    masks: Mapping[str, str],
+) -> Device:
     """Unpickle: the device on the same board, whatever its index in this process."""
     try:
         opened = open_backend(DeviceName(backend))
     except BackendConflictError:  # the sender had pinned one of several
         opened = open_backend(DeviceName(backend, distribution))
     if key is None:
+        if masks != _masks(opened.spec):
+            raise _not_rebound(
+                backend,
+                f"{backend}:{index}, sent here without the name of its board, may be another one: "
+                "the processes' variables that hide devices differ",
+            )
         return Device(opened, index)
-    for candidate in range(opened.ask("device_count")):
-        if opened.ask("locate", candidate).key == key:
-            return Device(opened, candidate)
-    raise DeviceNotFoundError(
-        f"board {key.value} ({key.source}), sent here as {backend}:{index}, is not visible",
+    locations = [opened.ask("locate", i) for i in range(opened.ask("device_count"))]
+    places = [i for i, location in enumerate(locations) if location.key == key]
+    if not places:  # the two variables may name one board in two ways
+        board = find_board(opened.spec, Location(key)).board
+        if board is not None:
+            here = [find_board(opened.spec, location).board for location in locations]
+            places = [i for i, other in enumerate(here) if other and other.key == board.key]
+    if len(places) == 1:
+        return Device(opened, places[0])
+    raise _not_rebound(
+        backend, f"board {key.value} ({key.source}), sent here as {backend}:{index}, is not visible"
+    )
+
+
+def _not_rebound(backend: str, message: str) -> DeviceNotFoundError:
+    return DeviceNotFoundError(
+        message,
         backend=backend,
         operation="unpickle",
         hint="give both processes a visible-devices variable that shows the board",

@@ -9,6 +9,7 @@ from accelhal.facts.boards import (
     KeySource as KeySource,
     Location as Location,
     Partition as Partition,
+    VendorCommands as VendorCommands,
 )
 from accelhal.facts.devices import (
     DeviceProperties as DeviceProperties,

@@ -53,6 +53,8 @@ class BoardInfo:
         driver: kernel driver bound to it, or None.
         parent: the board this one is a partition of.
         simulated: True for boards that exist in software alone.
+        tool_id: what the vendor's tool calls it, where that is not `index` ("4.0": chip 0 of
+            card 4).
     """
 
     key: BoardKey | None
@@ -69,6 +71,7 @@ class BoardInfo:
     driver: str | None = None
     parent: BoardKey | None = None
     simulated: bool = False
+    tool_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class Partition:
         total_memory: bytes.
         compute_share: fraction of the parent's compute, 0 to 1.
         environment: the variables that select it.
+        memory_share: fraction of the parent's memory, 0 to 1. Plugins need not set it:
+            `accelhal.partitions` divides.
     """
 
     key: BoardKey
@@ -90,6 +95,20 @@ class Partition:
     total_memory: int | None = None
     compute_share: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    memory_share: float | None = None
+
+
+@dataclass(frozen=True)
+class VendorCommands:
+    """What to type into the vendor's own tools. accelhal prints it and runs none of it.
+
+    Attributes:
+        lines: shell commands, in their order; empty where they are not known.
+        notes: who may run them, whom they disturb, and where to look up what is not known.
+    """
+
+    lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from accelhal.facts.boards import BoardDetails, BoardInfo, Partition
+from accelhal.facts.boards import BoardDetails, BoardInfo, KeySource, Partition
 from accelhal.facts.links import Link, PcieLink, Relation
 from accelhal.facts.sensors import HealthReport, MemoryErrors, ProcessMemory, Telemetry
 
@@ -49,6 +49,8 @@ class Evidence:
         relations: pairs of boards that the source tells of.
         versions: "driver", "firmware", "library", "toolkit", "tool" -> version.
         notes: what the source shows and is not read, one sentence each.
+        keyed_by: what the backend makes its boards' keys of, best first; as in KeySource where
+            it is empty.
     """
 
     backend: str
@@ -57,3 +59,4 @@ class Evidence:
     relations: tuple[BoardRelation, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    keyed_by: tuple[KeySource, ...] = ()

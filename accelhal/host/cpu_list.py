@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _RANGE = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?", re.ASCII)
 """One CPU or a range of them; Linux numbers at most 8192 (its largest CONFIG_NR_CPUS)."""
@@ -21,3 +22,14 @@ def parse_cpu_list(text: str) -> tuple[int, ...]:
         first, last = found[1], found[2] or found[1]
         cpus.update(range(int(first), int(last) + 1))
     return tuple(sorted(cpus))
+
+
+def format_cpu_list(cpus: Iterable[int]) -> str:
+    """The list that `parse_cpu_list` reads back: runs as ranges, "0-3,8"."""
+    runs: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)

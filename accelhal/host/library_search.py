@@ -28,13 +28,17 @@ class LibraryFile:
     Attributes:
         soname: what the dynamic loader is asked for.
         variable: the environment variable that names the file instead; empty where there is none.
-            Ignored in a process with raised rights.
         paths: where the vendor's installers put it, tried last.
+        homes: (variable in which the vendor's installers name an absolute folder, the file's place
+            below it), tried after the loader.
+
+    A process with raised rights follows no variable.
     """
 
     soname: str
     variable: str = ""
     paths: tuple[str, ...] = ()
+    homes: tuple[tuple[str, str], ...] = ()
 
     @property
     def hint(self) -> str:
@@ -44,10 +48,14 @@ class LibraryFile:
 
     def candidates(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """What to ask the loader for, in this order."""
+        if has_raised_rights():
+            return (self.soname, *self.paths)
         chosen = environ.get(self.variable) if self.variable else None
-        if chosen and not has_raised_rights():
+        if chosen:
             return (chosen,)
-        return (self.soname, *self.paths)
+        folders = ((environ.get(variable, ""), place) for variable, place in self.homes)
+        homes = (f"{folder}/{place}" for folder, place in folders if os.path.isabs(folder))
+        return (self.soname, *homes, *self.paths)
 
     def is_there(self, host: Host) -> bool:
         """Whether the loader would find a file; nothing is loaded."""

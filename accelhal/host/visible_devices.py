@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -18,6 +18,8 @@ class MaskProblem(str, Enum):
     DUPLICATE = "duplicate"
     NOT_ASCENDING = "not_ascending"
     MIXED = "mixed"
+    UNKNOWN = "unknown"
+    AMBIGUOUS = "ambiguous"
 
 
 _EXPLANATION: Mapping[MaskProblem, str] = {
@@ -28,6 +30,8 @@ _EXPLANATION: Mapping[MaskProblem, str] = {
     MaskProblem.DUPLICATE: "{entry!r} is named twice, which hides every device",
     MaskProblem.NOT_ASCENDING: "{entry!r} is out of order, which hides every device",
     MaskProblem.MIXED: "{entry!r} mixes integers and ids, and ends the list",
+    MaskProblem.UNKNOWN: "no board is called {entry!r}, and the list ends before it",
+    MaskProblem.AMBIGUOUS: "several boards' ids begin with {entry!r}, and the list ends before it",
 }
 
 
@@ -175,6 +179,32 @@ def active_mask(
         if variable.variable in environ:
             return variable.parse(environ[variable.variable], count)
     return None
+
+
+def matched(mask: Mask, identifiers: Sequence[str], *, abbreviated: bool = False) -> Mask:
+    """The mask with its ids looked up among those that the driver lists, each in full.
+
+    As with integers, the first entry that is none of them ends the list, and one that is named
+    twice hides every device.
+
+    Args:
+        mask: of ids.
+        identifiers: of the boards that are there.
+        abbreviated: whether the beginning of an id stands for it where no other begins so.
+    """
+    found: list[str] = []
+    for entry in mask.entries:
+        called = [known for known in identifiers if known == entry]
+        if abbreviated and not called:
+            called = [known for known in identifiers if known.startswith(entry)]
+        if len(called) != 1:
+            problem = MaskProblem.AMBIGUOUS if called else MaskProblem.UNKNOWN
+            return replace(mask, entries=tuple(found), problem=MaskEntryProblem(entry, problem))
+        if called[0] in found:
+            problem = MaskProblem.DUPLICATE
+            return replace(mask, entries=(), problem=MaskEntryProblem(entry, problem))
+        found += called
+    return replace(mask, entries=tuple(found))
 
 
 def _read_identifiers(

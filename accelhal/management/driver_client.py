@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -172,11 +171,12 @@ class DriverClient:
             place = child.progress()
             return {place: self._error(DeviceError, calls[place], self._status())}
         self._hangs = 0
-        answers = (pickle.loads(answer) for answer in found)  # of our own process
-        return {place: self._named(answer, calls[place]) for place, answer in enumerate(answers)}
+        return {place: self._named(answer, calls[place]) for place, answer in enumerate(found)}
 
     def _silence_of(self, call: Call) -> float | None:
         """When the call, or the whole library, last gave no answer, if that is not long ago."""
+        if not self._silent:
+            return None
         for key in (call, None):
             since = self._silent.get(key)
             if since is not None and time.monotonic() - since < SILENCE_S:

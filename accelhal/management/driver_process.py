@@ -29,7 +29,7 @@ def main() -> None:
 
     The first message is (module, name) of the backend's open_management, answered by None or an
     exception. Each later one is a list of (method, arguments), answered by a list, in their order,
-    of pickled results or exceptions. Before each call its place in the list is written to the
+    of results or exceptions. Before each call its place in the list is written to the
     memory that both ends share, so that the other end knows which one hangs.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
@@ -47,7 +47,7 @@ def main() -> None:
         for place, (method, arguments) in enumerate(requests.get()):
             write_progress(progress, place)
             answers.append(_answer(management, method, arguments))
-        connection.send(answers)
+        _send(connection, answers)
 
 
 def read_progress(progress: mmap) -> int:
@@ -74,11 +74,29 @@ def _receive(connection: Connection, requests: queue.SimpleQueue[Any]) -> None:
             os._exit(0)  # a driver call may hang in the main thread
 
 
-def _answer(management: Management, method: str, arguments: tuple[Any, ...]) -> bytes:
+def _answer(management: Management, method: str, arguments: tuple[Any, ...]) -> Any:
     try:
-        return pickle.dumps(getattr(management, method)(*arguments))
+        return getattr(management, method)(*arguments)
     except BaseException as error:  # a driver's wrapper raises what it likes, SystemExit too
-        return pickle.dumps(_portable(error))
+        return _portable(error)
+
+
+def _send(connection: Connection, answers: list[Any]) -> None:
+    """Send the answers as one pickle; where that cannot be made, each that allows it."""
+    try:
+        pickled = pickle.dumps(answers)
+    except Exception:
+        pickled = pickle.dumps([_pickled(answer) for answer in answers])
+    connection.send_bytes(pickled)
+
+
+def _pickled(answer: Any) -> Any:
+    """The answer, or why it cannot be pickled."""
+    try:
+        pickle.dumps(answer)
+    except Exception as error:  # of the answer's own class
+        return _portable(error)
+    return answer
 
 
 def _portable(error: BaseException) -> AccelhalError:

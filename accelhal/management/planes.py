@@ -49,6 +49,23 @@ def open_management(spec: BackendSpec) -> Management:
         _lock.release()
 
 
+def end_driver_processes() -> None:
+    """End every driver process of this process: what takes its place would inherit them.
+
+    The next call of `open_management` starts anew.
+    """
+    if not _lock.acquire(timeout=OPEN_LIMIT_S):
+        return  # another thread starts one, and waits for a driver
+    try:
+        clients = [client for _, client in _clients.values()]
+        _clients.clear()
+        _open.clear()
+    finally:
+        _lock.release()
+    for client in clients:
+        client.close()
+
+
 def _started(spec: BackendSpec, start: Callable[[], Management]) -> Management:
     if spec.name in _opening:
         raise _failed(spec, "its start asks for itself")

@@ -17,6 +17,7 @@ from accelhal.facts import (
     ProcessMemory,
     Relation,
     Telemetry,
+    VendorCommands,
 )
 from accelhal.management.driver_client import DriverClient
 from accelhal.spi import Management
@@ -55,6 +56,12 @@ class RemoteManagement(Management):
     def partitions(self, board: BoardKey) -> Sequence[Partition]:
         return self._ask("partitions", board)
 
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        return self._ask("partition_commands", board, profile)
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        return self._ask("removal_commands", partition)
+
     def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
         return self._ask("relation", board, other)
 
@@ -64,17 +71,26 @@ class RemoteManagement(Management):
     def close(self) -> None:
         self.client.close()
 
-    def _ask(self, method: str, *boards: BoardKey) -> Any:
-        return self.client.ask(method, *boards)
+    def _ask(self, method: str, *arguments: BoardKey | str) -> Any:
+        return self.client.ask(method, *arguments)
 
 
 def read_all(
     management: Management, method: str, boards: Sequence[BoardKey]
 ) -> list[Any | Exception]:
     """The method's result for each board, or the exception in its place; one exchange for all."""
+    return read_each(management, (method,), boards)[method]
+
+
+def read_each(
+    management: Management, methods: Sequence[str], boards: Sequence[BoardKey]
+) -> dict[str, list[Any | Exception]]:
+    """Method -> its results as of `read_all`; one exchange for all methods and boards."""
     if isinstance(management, RemoteManagement):
-        return management.client.ask_all([(method, (board,)) for board in boards])
-    return [_result(management, method, board) for board in boards]
+        calls = [(method, (board,)) for method in methods for board in boards]
+        answers = iter(management.client.ask_all(calls))
+        return {method: [next(answers) for _ in boards] for method in methods}
+    return {method: [_result(management, method, board) for board in boards] for method in methods}
 
 
 def _result(management: Management, method: str, board: BoardKey) -> Any | Exception:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from accelhal.errors import BackendNotFoundError, UsageError, described
 from accelhal.facts import BoardKey, MemoryErrors, PcieLink, Telemetry
 from accelhal.management.planes import open_management
-from accelhal.management.remote import read_all
+from accelhal.management.remote import read_each
 from accelhal.registry import backends
 from accelhal.spi import BackendSpec
 
@@ -158,7 +158,7 @@ class Sampler:
             management = open_management(spec)
         except Exception as error:  # a plugin raises what it likes
             return {name: [error] * len(boards) for name in self._readings}
-        return {name: read_all(management, name, boards) for name in self._readings}
+        return read_each(management, self._readings, boards)
 
 
 def _specs(boards: Iterable[BoardKey]) -> list[BackendSpec]:

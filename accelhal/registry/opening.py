@@ -82,13 +82,29 @@ def _open_once(name: DeviceName) -> OpenBackend:
         state.opening.remove(name.backend)
 
 
-def _listed(name: DeviceName) -> Backend:
+def find_spec(name: DeviceName) -> BackendSpec:
+    """What describes the backend of that name; nothing is opened, whatever its probe says.
+
+    Raises:
+        BackendError: there is no such backend, or its plugin is broken.
+    """
+    spec = _found(name).spec
+    assert spec is not None, "a backend without an error has one"
+    return spec
+
+
+def _found(name: DeviceName) -> Backend:
     host = Host()
     backend = find_backend(name.backend, name.distribution, host)
     if backend is None:
         raise _not_found(name, list_backends(host))
     if backend.error is not None:
         raise backend.error
+    return backend
+
+
+def _listed(name: DeviceName) -> Backend:
+    backend = _found(name)
     status = backend.probe.status
     if status in _REFUSED:
         raise _REFUSED[status](

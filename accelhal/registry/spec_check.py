@@ -106,6 +106,7 @@ _PROMISES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         "a LibraryFile or None",
         lambda value: value is None or isinstance(value, LibraryFile),
     ),
+    "locate": ("a function or None", lambda value: value is None or callable(value)),
     "torch_package": ("a string or None", lambda value: value is None or isinstance(value, str)),
     "needs_privateuse1": ("True or False", lambda value: isinstance(value, bool)),
     "visible_devices": ("a tuple of VisibleDevices", _tuple_of(VisibleDevices)),

@@ -14,6 +14,7 @@ from accelhal.errors import (
     DeviceOutOfMemoryError,
     DeviceTimeoutError,
     DeviceUnhealthyError,
+    DistributedError,
     ErrorKind,
     ErrorScope,
     UnsupportedError,
@@ -36,6 +37,7 @@ _TYPED: Sequence[tuple[type[AccelhalError], ErrorKind]] = (
     (DeviceUnhealthyError, ErrorKind.MEMORY_FAULT),
     (DeviceTimeoutError, ErrorKind.TIMEOUT),
     (DeviceNotFoundError, ErrorKind.USAGE),
+    (DistributedError, ErrorKind.COMMUNICATION),
     (UnsupportedError, ErrorKind.UNSUPPORTED),
     (UsageError, ErrorKind.USAGE),
 )

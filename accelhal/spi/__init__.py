@@ -8,6 +8,10 @@ from accelhal.spi.capabilities import (
     REQUIRED_CAPABILITY as REQUIRED_CAPABILITY,
     Support as Support,
 )
+from accelhal.spi.commands import (
+    COMMAND_GROUP as COMMAND_GROUP,
+    CommandContext as CommandContext,
+)
 from accelhal.spi.evidence import (
     EvidenceError as EvidenceError,
     EvidenceReader as EvidenceReader,

@@ -19,6 +19,7 @@ from accelhal.facts import (
     ProcessMemory,
     Relation,
     Telemetry,
+    VendorCommands,
 )
 
 
@@ -29,8 +30,8 @@ class Management(ABC):
     report is None with its reason; an exception means that the board or the library failed.
 
     Attributes:
-        sources: what each figure is read from: "class.field" of accelhal.facts ("Telemetry.power")
-            -> the driver's call or file.
+        sources: what each figure is read from: "class.field" of accelhal.facts ("Telemetry.power"),
+            "HealthReport.check", "versions.name" or "relation" -> the driver's call or file.
     """
 
     sources: ClassVar[Mapping[str, str]] = {}
@@ -70,6 +71,14 @@ class Management(ABC):
     def partitions(self, board: BoardKey) -> Sequence[Partition]:
         """Slices the board is cut into."""
         return ()
+
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        """What makes a slice of that profile, in the vendor's own tool. Since 1.1."""
+        return VendorCommands(notes=("how this vendor cuts a board is not known here",))
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        """What takes the slice away, in the vendor's own tool. Since 1.1."""
+        return VendorCommands(notes=("how this vendor takes a slice away is not known here",))
 
     def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
         """How near the two boards are, by the driver's word; None where it has none. Since 1.1."""

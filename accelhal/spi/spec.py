@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from accelhal.facts import Probe
-from accelhal.host import Host
-from accelhal.host.device_nodes import DeviceNodes
-from accelhal.host.library_search import LibraryFile
-from accelhal.host.visible_devices import VisibleDevices
-from accelhal.spi.management import Management
-from accelhal.spi.runtime import Runtime
+if TYPE_CHECKING:  # a driver process needs none of it, and is started while someone waits
+    from accelhal.facts import BoardInfo, Location, Probe
+    from accelhal.host import Host
+    from accelhal.host.device_nodes import DeviceNodes
+    from accelhal.host.library_search import LibraryFile
+    from accelhal.host.visible_devices import VisibleDevices
+    from accelhal.spi.management import Management
+    from accelhal.spi.runtime import Runtime
 
 API_VERSION = (1, 1)
 """(major, minor) of this interface. A plugin's major must match; minors only add options."""
@@ -52,6 +54,9 @@ class BackendSpec:
         open_management: loads the driver library and returns the Management, or None.
         driver_library: the file that open_management loads; where the loader would not find it,
             nothing is started. None where only trying can tell. Since 1.1.
+        locate: which of the driver's boards would be under torch's device of that index in a
+            process that starts in the environment of `host`; told without torch, from variables and
+            boards. A Location without key where that would be a guess. Since 1.1.
         torch_package: the package that adds `torch.<name>` ("torch_npu"), or None.
         needs_privateuse1: whether it takes torch's one place for out-of-tree devices.
         visible_devices: the variables that hide devices; the first one set wins.
@@ -70,6 +75,7 @@ class BackendSpec:
     open_runtime: Callable[[], Runtime]
     open_management: Callable[[], Management] | None = None
     driver_library: LibraryFile | None = None
+    locate: Callable[[int, Host, Sequence[BoardInfo]], Location] | None = None
     torch_package: str | None = None
     needs_privateuse1: bool = False
     visible_devices: tuple[VisibleDevices, ...] = ()

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from accelhal.errors import DeviceError, UsageError
+from accelhal.facade import Device
 from accelhal.facts import BoardInfo
 from accelhal.host import Host
 from accelhal.host.cpu_list import parse_cpu_list
 from accelhal.host.pci import numa_node
 
+CpuChoice = Literal["node"]
 MemoryPolicy = Literal["preferred", "bind"]
 
 _NODES = "/sys/devices/system/node"
@@ -46,61 +48,90 @@ class Binding:
 
 
 def bind(
-    board: BoardInfo,
+    where: BoardInfo | Device,
+    cpus: CpuChoice | None = "node",
     memory: MemoryPolicy | None = "preferred",
     *,
     strict: bool = False,
+    dry_run: bool = False,
     host: Host | None = None,
 ) -> Binding:
     """Let every thread of this process run on the CPUs of the board's NUMA node alone.
 
-    Only CPUs that the process may use already are kept: a container's set is not left.
+    Only CPUs that the process may use already are kept: a container's set is not left. Processes
+    started later inherit both.
 
     Args:
-        board: the board to be near to.
+        where: the board, or the device on the board, to be near to.
+        cpus: "node" takes the CPUs of the board's node, None leaves them alone.
         memory: "preferred" takes memory of the node while there is some, "bind" takes no other,
             None leaves the policy alone.
         strict: raise where something cannot be done, instead of noting it.
+        dry_run: tell what would be bound, and bind nothing.
         host: the host whose /sys is read; this one when None.
 
     Raises:
-        UsageError: there is no such memory policy.
+        UsageError: there is no such choice of CPUs or memory policy.
         DeviceError: strict, and something could not be done.
     """
+    _check(cpus, memory)
+    if isinstance(where, Device):
+        found = where.find_board()
+        board, name, reason = found.board, str(where), found.reason
+    else:
+        board, name, reason = where, where.name, ""
+    host = Host() if host is None else host
+    node = None if board is None else _node(board, host)
+    if board is None:
+        binding = Binding(None, notes=(f"the board is not known, so nothing is bound: {reason}",))
+    elif node is None:
+        note = "the kernel knows no NUMA node for the board, so nothing is bound"
+        binding = Binding(None, notes=(note,))
+    else:
+        binding = _bound(node, cpus, memory, host, dry_run)
+    if strict and binding.notes:
+        raise DeviceError(
+            f"{name}: {'; '.join(binding.notes)}",
+            backend=None if board is None else board.backend,
+            operation="bind",
+            hint="without strict, what can be bound is bound and the rest is noted",
+        )
+    return binding
+
+
+def _check(cpus: object, memory: object) -> None:
+    if cpus not in ("node", None):
+        raise UsageError(
+            f"there is no choice of CPUs {cpus!r}", operation="bind", hint='"node" or None'
+        )
     if memory is not None and memory not in _MODES:
         raise UsageError(
             f"there is no memory policy {memory!r}",
             operation="bind",
-            hint="preferred, bind or None",
+            hint='"preferred", "bind" or None',
         )
-    where = Host() if host is None else host
-    node = board.numa_node
-    if node is None and board.pci is not None:
-        node = numa_node(where, board.pci)
-    if node is None:
-        found = Binding(None, notes=("the kernel knows no NUMA node for the board: not bound",))
-    else:
-        found = _bound(node, memory, where)
-    if strict and found.notes:
-        raise DeviceError(
-            f"{board.name}: {'; '.join(found.notes)}",
-            backend=board.backend,
-            operation="bind",
-            hint="without strict, what can be bound is bound and the rest is noted",
-        )
-    return found
 
 
-def _bound(node: int, memory: MemoryPolicy | None, host: Host) -> Binding:
+def _node(board: BoardInfo, host: Host) -> int | None:
+    if board.numa_node is not None or board.pci is None:
+        return board.numa_node
+    return numa_node(host, board.pci)
+
+
+def _bound(
+    node: int, choice: CpuChoice | None, memory: MemoryPolicy | None, host: Host, dry_run: bool
+) -> Binding:
     notes = []
-    near = set(parse_cpu_list(host.read_text(f"{_NODES}/node{node}/cpulist") or ""))
-    cpus = near & os.sched_getaffinity(0)
+    cpus: set[int] = set()
     threads = 0
-    if cpus:
-        threads = _bind_threads(cpus)
-    else:
-        notes.append(f"this process may use no CPU of node {node}: its CPUs are left alone")
-    if memory is not None:
+    if choice is not None:
+        near = set(parse_cpu_list(host.read_text(f"{_NODES}/node{node}/cpulist") or ""))
+        cpus = near & os.sched_getaffinity(0)
+        if not cpus:
+            notes.append(f"this process may use no CPU of node {node}: its CPUs are left alone")
+        elif not dry_run:
+            threads = _bind_threads(cpus)
+    if memory is not None and not dry_run:
         refused = _set_memory_policy(memory, node)
         if refused:
             notes.append(f"memory is left alone: {refused}")

@@ -47,7 +47,7 @@ def _relation(
     links: Mapping[BoardKey, set[BoardKey]],
     host: Host,
 ) -> Relation | None:
-    if _one_board(one, other):
+    if one_board(one, other):
         return Relation.BOARD
     if one.key is not None and other.key is not None:
         if other.key in links.get(one.key, ()) or one.key in links.get(other.key, ()):
@@ -62,7 +62,7 @@ def _relation(
     return pci_relation(host, one.pci, other.pci)
 
 
-def _one_board(one: BoardInfo, other: BoardInfo) -> bool:
+def one_board(one: BoardInfo, other: BoardInfo) -> bool:
     """Slices of one board, or a slice and its board."""
     if one.pci is not None and one.pci == other.pci:
         return True
@@ -81,9 +81,12 @@ def _links(
         key = board.key
         if key is None or key.backend not in managements:
             continue
-        links = _told(managements[key.backend].links, key) or ()
-        found[key] = {link.peer for link in links if link.up and link.peer is not None}
+        found[key] = _told(_peers, managements[key.backend], key) or set()
     return found
+
+
+def _peers(management: Management, board: BoardKey) -> set[BoardKey]:
+    return {link.peer for link in management.links(board) if link.up and link.peer is not None}
 
 
 def _managements(names: set[str]) -> dict[str, Management]:

@@ -516,3 +516,13 @@ def test_a_driver_library_that_does_not_open_is_a_reason_not_an_exception() -> N
         assert "libmany.so.1" in device.telemetry().reasons["*"]
         assert device.health().status is HealthStatus.UNKNOWN
         assert accelhal.boards() == [] or all(b.source == "pci" for b in accelhal.boards())
+
+
+def test_the_board_is_never_an_error(runtime: ManyRuntime) -> None:
+    def broken(index: int) -> Location:
+        raise OSError("the driver went away")
+
+    device = accelhal.device("many:0")
+    runtime.locate = broken  # type: ignore[method-assign]
+    assert device.board is None
+    assert "the driver went away" in device.find_board().reason

@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 from host_tree import HostTree
 
-from accelhal.host import Host
-from accelhal.host.library_search import find_library
+from accelhal.host import Host, library_search
+from accelhal.host.library_search import LibraryFile, find_library
 
 NAME = "libacme.so.1"
+FILE = LibraryFile(
+    NAME,
+    "ACCELHAL_ACME_LIBRARY",
+    (f"/usr/local/acme/lib/{NAME}",),
+    (("ACME_HOME", f"lib64/{NAME}"), ("ACME_HOME", f"lib/{NAME}")),
+)
 
 
 def test_nowhere_is_none(tmp_path: Path) -> None:
@@ -59,3 +65,26 @@ def test_this_host_s_c_library_is_found() -> None:
     name = ctypes.util.find_library("c")
     assert name is not None
     assert find_library(Host(), name) is not None
+
+
+def test_a_folder_that_a_variable_names_goes_after_the_loader() -> None:
+    expected = (NAME, f"/opt/acme/lib64/{NAME}", f"/opt/acme/lib/{NAME}", *FILE.paths)
+    assert FILE.candidates({"ACME_HOME": "/opt/acme"}) == expected
+    assert FILE.candidates({"ACME_HOME": "/opt/acme", FILE.variable: "/x.so"}) == ("/x.so",)
+
+
+@pytest.mark.parametrize("folder", ["", "opt/acme", "."])
+def test_a_variable_that_names_no_absolute_folder_is_ignored(folder: str) -> None:
+    assert FILE.candidates({"ACME_HOME": folder}) == (NAME, *FILE.paths)
+
+
+def test_raised_rights_follow_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library_search, "has_raised_rights", lambda: True)
+    environ = {"ACME_HOME": "/opt/acme", FILE.variable: "/x.so"}
+    assert FILE.candidates(environ) == (NAME, *FILE.paths)
+
+
+def test_a_file_below_a_named_folder_is_there(tmp_path: Path) -> None:
+    tree = HostTree(tmp_path).file(f"/opt/acme/lib/{NAME}")
+    assert not FILE.is_there(tree.host)
+    assert FILE.is_there(tree.env(ACME_HOME="/opt/acme").host)

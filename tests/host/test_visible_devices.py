@@ -11,6 +11,7 @@ from accelhal.host.visible_devices import (
     VisibleDevices,
     active_mask,
     explain,
+    matched,
 )
 
 PLAIN = VisibleDevices("BOARDS")
@@ -141,3 +142,26 @@ def test_the_first_variable_that_is_set_is_in_force_even_when_empty() -> None:
     first = active_mask(variables, {"FIRST": "", "SECOND": "1"})
     assert first is not None
     assert (first.variable, first.entries) == ("FIRST", ())
+
+
+IDS = ["GPU-aa11", "GPU-aa22", "GPU-bb33", "MIG-aa11"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "abbreviated", "found", "problem"),
+    [
+        (["GPU-bb33", "GPU-aa11"], False, ["GPU-bb33", "GPU-aa11"], None),
+        (["GPU-b", "GPU-aa2"], True, ["GPU-bb33", "GPU-aa22"], None),
+        (["GPU-b"], False, [], MaskProblem.UNKNOWN),
+        (["GPU-b", "GPU-aa", "GPU-aa11"], True, ["GPU-bb33"], MaskProblem.AMBIGUOUS),
+        (["GPU-b", "GPU-cc"], True, ["GPU-bb33"], MaskProblem.UNKNOWN),
+        (["GPU-b", "GPU-bb"], True, [], MaskProblem.DUPLICATE),
+    ],
+)
+def test_ids_are_looked_up_among_the_driver_s(
+    entries: list[str], abbreviated: bool, found: list[str], problem: MaskProblem | None
+) -> None:
+    mask = matched(Mask("V", ",".join(entries), tuple(entries)), IDS, abbreviated=abbreviated)
+    assert list(mask.entries) == found
+    assert (mask.problem and mask.problem.problem) == problem
+    assert explain(mask).startswith("V=")

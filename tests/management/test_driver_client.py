@@ -20,10 +20,10 @@ from accelhal.errors import (
     DeviceLostError,
     DeviceTimeoutError,
 )
-from accelhal.facts import Telemetry
+from accelhal.facts import PcieLink, Telemetry
 from accelhal.management import driver_client
 from accelhal.management.driver_client import DriverClient, can_run_elsewhere
-from accelhal.management.remote import RemoteManagement, read_all
+from accelhal.management.remote import RemoteManagement, read_all, read_each
 from accelhal.spi import Management
 
 HANG_S = 1.0
@@ -123,6 +123,21 @@ def test_a_library_whose_every_call_hangs_is_left_alone(toy: RemoteManagement) -
     boards = [key(name) for name in ("hangs", "hangs too", "hangs as well", "well", "other")]
     found = read_all(toy, "telemetry", boards)
     assert [type(answer) for answer in found] == [DeviceTimeoutError] * 5
+
+
+def test_several_methods_are_one_exchange(
+    toy: RemoteManagement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+    ask_all = toy.client.ask_all
+    monkeypatch.setattr(toy.client, "ask_all", lambda calls: sent.append(calls) or ask_all(calls))
+    boards = [key("well"), key("raises")]
+    found = read_each(toy, ("telemetry", "pcie"), boards)
+    assert len(sent) == 1
+    assert {name: [type(a) for a in answers] for name, answers in found.items()} == {
+        "telemetry": [Telemetry, DeviceError],
+        "pcie": [PcieLink, PcieLink],
+    }
 
 
 def test_read_all_in_process_keeps_what_each_board_raises() -> None:

@@ -27,6 +27,7 @@ WRONG_KINDS: list[tuple[str, object]] = [
     *[("priority", value) for value in ("5", None, 1.5, True)],
     *[(function, None) for function in ("probe", "open_runtime")],
     ("open_management", "accelhal"),
+    ("locate", "by number"),
     ("driver_library", "libtoy.so"),
     ("torch_package", 5),
     ("needs_privateuse1", "yes"),

@@ -29,7 +29,7 @@ other = threading.Thread(target=stop.wait)
 other.start()
 try:
     board = BoardInfo(None, "Toy Works", "Toy", None, "toy", pci="0000:01:00.0")
-    found = bind(board, sys.argv[2] or None, host=Host(root=Path(sys.argv[1])))
+    found = bind(board, memory=sys.argv[2] or None, host=Host(root=Path(sys.argv[1])))
     tasks = [sorted(os.sched_getaffinity(int(task))) for task in os.listdir("/proc/self/task")]
 finally:
     stop.set()
@@ -97,4 +97,6 @@ def test_an_unknown_node_is_said(tmp_path: Path) -> None:
 
 def test_a_policy_that_does_not_exist() -> None:
     with pytest.raises(UsageError, match="interleave"):
-        bind(board(None), "interleave")  # type: ignore[arg-type]
+        bind(board(None), memory="interleave")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="choice of CPUs 'socket'"):
+        bind(board(None), "socket")  # type: ignore[arg-type]

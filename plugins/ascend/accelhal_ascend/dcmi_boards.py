@@ -11,13 +11,17 @@ from typing import Any
 
 from accelhal.drivers.library import roomy
 from accelhal.drivers.readings import NotReportedError, first, in_range, or_none
-from accelhal.errors import AccelhalError, described
-from accelhal.facts import BoardInfo, BoardKey
+from accelhal.errors import AccelhalError, DeviceError, described
+from accelhal.facts import BoardInfo, BoardKey, KeySource
 from accelhal.host import Host, pci
 from accelhal_ascend import dcmi as calls
 from accelhal_ascend.dcmi import SOURCE, Address, Dcmi, Function, text_of
 from accelhal_ascend.dcmi_memory import read_memory
 from accelhal_ascend.dcmi_structs import BoardIds, ChipInfo, DieId, Label, OldPcieInfo, PcieInfo
+
+KEYED_BY: tuple[KeySource, ...] = ("logic-id", "uuid", "pci")
+"""What keys are made of, best first. The driver's number is all that torch's numbers can be traced
+to: what torch_npu calls a UUID is made from a network address, and DCMI does not report it."""
 
 _MAX_BOARDS = 64
 """DCMI lists at most so many cards or chips."""
@@ -58,10 +62,23 @@ class Board:
 
 
 def list_boards(dcmi: Dcmi, host: Host) -> list[Board]:
-    """The chips of the host, each under a key of its own."""
+    """The chips of the host, each under a key of its own.
+
+    Raises:
+        DeviceError: the driver does not list them.
+    """
     found: list[Board] = []
     used: set[BoardKey] = set()
-    for address in addresses(dcmi):
+    try:
+        places = list(addresses(dcmi))
+    except NotReportedError as error:
+        raise DeviceError(
+            f"npu: the driver does not list its boards: {error}",
+            backend="npu",
+            operation="boards",
+            hint="npu-smi info shows whether driver and boards are well",
+        ) from None
+    for address in places:
         board = _board(dcmi, address, host, used)
         assert board.info.key is not None, "every address makes one"
         used.add(board.info.key)
@@ -140,30 +157,45 @@ def _board(dcmi: Dcmi, address: Address, host: Host, used: set[BoardKey]) -> Boa
             ),
             numa_node=None if bus is None else _numa_node(host, bus),
             driver=None if bus is None else host.link_name(f"{pci.BUS}/{bus}/driver"),
+            tool_id=_tool_id(dcmi, address),
         )
         return Board(info, address, _is_a3(dcmi, address))
     except AccelhalError as error:
         key = _key(address, index, uuid, bus, used)
         name = f"a board that does not answer: {described(error)}"
-        info = BoardInfo(key, "Huawei", name, "npu", SOURCE, index=index, uuid=uuid, pci=bus)
+        info = BoardInfo(
+            key,
+            "Huawei",
+            name,
+            "npu",
+            SOURCE,
+            index=index,
+            uuid=uuid,
+            pci=bus,
+            tool_id=_tool_id(dcmi, address),
+        )
         return Board(info, address)
+
+
+def _tool_id(dcmi: Dcmi, address: Address) -> str:
+    """What npu-smi calls the chip: NPU and chip; an Ascend 950 has no chips in its NPUs."""
+    return f"{address.chip}.0" if dcmi.v2 else f"{address.card}.{address.chip}"
 
 
 def _key(
     address: Address, index: int | None, uuid: str | None, bus: str | None, used: set[BoardKey]
 ) -> BoardKey:
-    """The best name that no other board has.
-
-    The driver's number goes first: it is all that torch's numbers can be traced to. What torch_npu
-    calls a UUID is made from a network address, and DCMI does not report it.
-    """
-    names = [
-        None if index is None else BoardKey("npu", "logic-id", str(index)),
-        None if uuid is None else BoardKey("npu", "uuid", uuid),
-        None if bus is None else BoardKey("npu", "pci", bus),
-    ]
+    """The best name that no other board has."""
     unanswering = BoardKey("npu", "logic-id", f"card{address.card}.{address.chip}")
-    return next((name for name in names if name is not None and name not in used), unanswering)
+    return next((name for name in keys(index, uuid, bus) if name not in used), unanswering)
+
+
+def keys(index: int | None, uuid: str | None, bus: str | None) -> Iterator[BoardKey]:
+    """The keys that a board with these names can have, best first."""
+    values = (None if index is None else str(index), uuid, bus)
+    for source, value in zip(KEYED_BY, values, strict=True):
+        if value is not None:
+            yield BoardKey("npu", source, value)
 
 
 def aliases(board: Board) -> Iterator[BoardKey]:
@@ -171,12 +203,7 @@ def aliases(board: Board) -> Iterator[BoardKey]:
     info = board.info
     if info.key is not None:
         yield info.key
-    if info.index is not None:
-        yield BoardKey("npu", "logic-id", str(info.index))
-    if info.uuid is not None:
-        yield BoardKey("npu", "uuid", info.uuid)
-    if info.pci is not None and board.vnpu is None:
-        yield BoardKey("npu", "pci", info.pci)
+    yield from keys(info.index, info.uuid, info.pci if board.vnpu is None else None)
 
 
 def logic_id(dcmi: Dcmi, address: Address) -> int:
@@ -208,14 +235,26 @@ def _name(dcmi: Dcmi, address: Address) -> str:
         partial(dcmi.read, calls.CHIP, address, ChipInfo),
         partial(dcmi.read, calls.OLD_CHIP, address, ChipInfo),
     )
-    name = text_of(chip.chip_name)
-    model = or_none(partial(text_of, chip.npu_name)) or ""
-    return f"{name}_{model}" if re.fullmatch(r"\d{4}", model) else name
+    return full_name(text_of(chip.chip_name), or_none(partial(text_of, chip.npu_name)) or "")
+
+
+def full_name(chip: str, model: str) -> str:
+    """A chip's name with the model where that alone tells it from others."""
+    return f"{chip}_{model}" if re.fullmatch(r"\d{4}", model, re.ASCII) else chip
 
 
 def _uuid(dcmi: Dcmi, address: Address) -> str:
     """The die's number in the spelling of Ascend's own exporters."""
     words: Any = dcmi.read(calls.DIE, address, DieId, _DDIE if dcmi.v2 else _VDIE).soc_die
+    return die_uuid(words)
+
+
+def die_uuid(words: Sequence[int]) -> str:
+    """The text of a die's five words.
+
+    Raises:
+        NotReportedError: they are blank.
+    """
     if set(words) in ({0}, {calls.NO_NUMBER}):
         raise NotReportedError("the die has no number")
     return "-".join(f"{word:08X}" for word in words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from accelhal.drivers.library import roomy
@@ -15,7 +15,7 @@ from accelhal_ascend.dcmi import Address, Dcmi, text_of
 from accelhal_ascend.dcmi_figures import throttle_reasons
 from accelhal_ascend.dcmi_links import hccs_status
 
-_VERDICTS = {
+VERDICTS = {
     0: (HealthStatus.OK, "normal"),
     1: (HealthStatus.DEGRADED, "minor alarm"),
     2: (HealthStatus.FAILED, "major alarm"),
@@ -52,13 +52,17 @@ def _checks(
     own = _verdict("device", partial(_number, partial(dcmi.ask_board, calls.HEALTH, address)))
     yield own
     yield from _driver_check(dcmi)
-    # A code alone does not say how bad it is: the driver's verdict does.
-    gravity = own.status if own.status is HealthStatus.FAILED else HealthStatus.DEGRADED
-    for code, text in or_none(partial(_faults, dcmi, address)) or ():
-        yield HealthCheck("fault", gravity, f"0x{code:08X}", text)
+    yield from fault_checks(own.status, or_none(partial(_faults, dcmi, address)) or ())
     yield from _memory_check(errors())
     yield from _link_check(dcmi, address)
     yield from _throttle_check(dcmi, address)
+
+
+def fault_checks(verdict: HealthStatus, faults: Iterable[tuple[int, str]]) -> Iterator[HealthCheck]:
+    """Active faults. A code alone does not say how bad it is: the driver's verdict does."""
+    gravity = verdict if verdict is HealthStatus.FAILED else HealthStatus.DEGRADED
+    for code, text in faults:
+        yield HealthCheck("fault", gravity, f"0x{code:08X}", text)
 
 
 def _driver_check(dcmi: Dcmi) -> Iterator[HealthCheck]:
@@ -76,7 +80,7 @@ def _verdict(name: str, read: Callable[[], int]) -> HealthCheck:
         number = read()
     except NotReportedError as reason:
         return HealthCheck(name, HealthStatus.UNKNOWN, None, str(reason))
-    status, value = _VERDICTS.get(number, (HealthStatus.UNKNOWN, f"state {number}"))
+    status, value = VERDICTS.get(number, (HealthStatus.UNKNOWN, f"state {number}"))
     return HealthCheck(name, status, value)
 
 

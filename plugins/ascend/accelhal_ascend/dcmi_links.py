@@ -49,6 +49,9 @@ _A3_RELATIONS = {6: Relation.BOARD, 7: Relation.LINK}
 _UB_RELATIONS = {8: Relation.LINK}
 """DCMI_TOPO_TYPE_*. "Unknown" was 6, then 8, then 9: the last three count only where they exist."""
 
+RELATIONS = {**_RELATIONS, **_A3_RELATIONS, **_UB_RELATIONS}
+"""All of them."""
+
 _PCIE_SPEEDS = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
 """GT/s of a lane, as the kernel writes it -> PCIe generation."""
 

@@ -45,7 +45,7 @@ def read_memory(dcmi: Dcmi, address: Address) -> Memory:
 def _hbm(dcmi: Dcmi, address: Address) -> Memory:
     found = dcmi.read(calls.HBM, address, HbmInfo)
     return Memory(
-        *_sizes(found.memory_size, found.memory_usage),
+        *sizes(found.memory_size, found.memory_usage),
         found.freq,
         or_none(partial(known, found.temp)),
         found.bandwith_util_rate,
@@ -54,13 +54,15 @@ def _hbm(dcmi: Dcmi, address: Address) -> Memory:
 
 def _ddr(dcmi: Dcmi, address: Address) -> Memory:
     found = dcmi.read(calls.DDR, address, DdrInfo)
-    return Memory(
-        *_sizes(found.memory_size, found.memory_size - found.memory_available), found.freq
-    )
+    return Memory(*sizes(found.memory_size, found.memory_size - found.memory_available), found.freq)
 
 
-def _sizes(total: int, used: int) -> tuple[int, int]:
-    """Bytes of what the driver gives in MB."""
+def sizes(total: int, used: int) -> tuple[int, int]:
+    """Bytes of what the driver gives in MB.
+
+    Raises:
+        NotReportedError: they cannot be sizes of one memory.
+    """
     if not 0 <= used <= total or total == 0:
         raise NotReportedError(f"the driver answered {used} MB used of {total}")
     return total << _MEBIBYTE, used << _MEBIBYTE

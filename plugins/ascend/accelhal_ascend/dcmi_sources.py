@@ -10,11 +10,15 @@ from collections.abc import Mapping
 _INFO = "dcmi_get_device_info"
 _MEMORY = "dcmi_get_device_hbm_info, dcmi_get_device_memory_info_v3"
 _RATE = "dcmi_get_device_utilization_rate"
+_ECC = "dcmi_get_device_ecc_info"
+_PROCESSES = "dcmi_get_device_resource_info"
+_VNPUS = f"{_INFO} (52, 0), (52, 1)"
 _SYSFS = "/sys/bus/pci/devices"
 
 SOURCES: Mapping[str, str] = {
     "BoardInfo.name": "dcmi_get_device_chip_info_v2, dcmi_get_device_chip_info",
     "BoardInfo.index": "dcmi_get_device_logic_id",
+    "BoardInfo.tool_id": "dcmi_get_card_list",
     "BoardInfo.uuid": "dcmi_get_device_die_v2",
     "BoardInfo.serial": "dcmi_get_card_elabel_v2, dcmi_get_device_elabel_info",
     "BoardInfo.pci": "dcmi_get_device_pcie_info_v2, dcmi_get_device_pcie_info",
@@ -42,15 +46,15 @@ SOURCES: Mapping[str, str] = {
     "BoardDetails.max_core_clock": "dcmi_get_device_frequency 9",
     "BoardDetails.cpu_affinity": "dcmi_get_affinity_cpu_info_by_device_id, "
     f"{_SYSFS}: local_cpulist",
-    "BoardDetails.ecc": "dcmi_get_device_ecc_info",
+    "BoardDetails.ecc": _ECC,
     "BoardDetails.partitioned": f"{_INFO} (52, 1)",
     "BoardDetails.fabric": f"{_INFO} (12, 1)",
-    "MemoryErrors.corrected": "dcmi_get_device_ecc_info",
-    "MemoryErrors.uncorrected": "dcmi_get_device_ecc_info",
-    "MemoryErrors.corrected_total": "dcmi_get_device_ecc_info",
-    "MemoryErrors.uncorrected_total": "dcmi_get_device_ecc_info",
-    "MemoryErrors.repaired": "dcmi_get_device_ecc_info",
-    "MemoryErrors.repair_pending": "dcmi_get_device_ecc_info",
+    "MemoryErrors.corrected": _ECC,
+    "MemoryErrors.uncorrected": _ECC,
+    "MemoryErrors.corrected_total": _ECC,
+    "MemoryErrors.uncorrected_total": _ECC,
+    "MemoryErrors.repaired": _ECC,
+    "MemoryErrors.repair_pending": _ECC,
     "PcieLink.generation": f"{_SYSFS}: current_link_speed",
     "PcieLink.max_generation": f"{_SYSFS}: max_link_speed",
     "PcieLink.lanes": f"{_SYSFS}: current_link_width",
@@ -59,6 +63,23 @@ SOURCES: Mapping[str, str] = {
     "Link.peer": "SIO: the other chip of the card",
     "Link.up": f"HCCS: {_INFO} (16, 0); UB: dcmiv2_get_ub_port_link_status",
     "Link.lanes": f"{_INFO} (16, 1)",
+    "Link.number": f"{_INFO} (16, 1); UB: place in dcmiv2_get_ub_port_link_status",
     "Link.errors": f"HCCS: {_INFO} (16, 5), (16, 3); SIO: {_INFO} (56, 0)",
+    "HealthReport.device": "dcmi_get_device_health",
+    "HealthReport.driver": "dcmi_get_driver_health",
+    "HealthReport.fault": "dcmi_get_device_errorcode_v2, dcmi_get_device_errorcode_string",
+    "HealthReport.ecc": _ECC,
+    "HealthReport.page_isolation": _ECC,
+    "HealthReport.link": f"{_INFO} (16, 0)",
+    "HealthReport.throttle": f"{_INFO} (8, 9)",
+    "HealthReport.answers": "any call that fails",
+    "ProcessMemory.pid": _PROCESSES,
+    "ProcessMemory.used": _PROCESSES,
+    "Partition.profile": _VNPUS,
+    "Partition.total_memory": f"{_VNPUS}, (52, 5)",
+    "Partition.compute_share": _VNPUS,
+    "relation": "dcmi_get_topo_info_by_device_id",
+    "versions.driver": "dcmi_get_driver_version",
+    "versions.library": "dcmi_get_dcmi_version",
 }
-"""Field of accelhal.facts -> the calls, in the order they are tried."""
+"""Figure, named as in `Management.sources` -> the calls, in the order they are tried."""

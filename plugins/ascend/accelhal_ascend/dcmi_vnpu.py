@@ -37,6 +37,7 @@ def _slice(dcmi: Dcmi, chip: Board, number: int) -> Board:
         index=None,
         uuid=None,
         serial=None,
+        tool_id=None,
         total_memory=or_none(partial(_total_memory, dcmi, chip, number)),
         parent=chip.info.key,
     )

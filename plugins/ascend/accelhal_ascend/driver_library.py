@@ -7,5 +7,5 @@ from accelhal.host.library_search import LibraryFile
 LIBRARY = LibraryFile(
     "libdcmi.so",
     "ACCELHAL_DCMI_LIBRARY",
-    ("/usr/local/dcmi/libdcmi.so", "/usr/local/Ascend/driver/lib64/driver/libdcmi.so"),
+    paths=("/usr/local/dcmi/libdcmi.so", "/usr/local/Ascend/driver/lib64/driver/libdcmi.so"),
 )

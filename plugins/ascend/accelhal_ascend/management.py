@@ -21,11 +21,17 @@ from accelhal.facts import (
     ProcessMemory,
     Relation,
     Telemetry,
+    VendorCommands,
 )
 from accelhal.host import Host
 from accelhal.host.system import host_kind
 from accelhal.spi import Management
-from accelhal_ascend import dcmi as calls, dcmi_figures as figures, dcmi_vnpu as vnpu
+from accelhal_ascend import (
+    dcmi as calls,
+    dcmi_figures as figures,
+    dcmi_vnpu as vnpu,
+    vnpu_commands,
+)
 from accelhal_ascend.dcmi import Dcmi, known, text_of
 from accelhal_ascend.dcmi_boards import Board, aliases, label, list_boards
 from accelhal_ascend.dcmi_health import judge
@@ -177,6 +183,13 @@ class DcmiManagement(Management):
     def partitions(self, board: BoardKey) -> Sequence[Partition]:
         place = self._board(board)
         return () if place.vnpu is not None else vnpu.partitions(self._dcmi, place)
+
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        return vnpu_commands.creation(self._chip(board).address, profile, v2=self._dcmi.v2)
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        place = self._board(partition)
+        return vnpu_commands.removal(place.address, place.vnpu, v2=self._dcmi.v2)
 
     def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
         return relation(self._dcmi, self._board(board), self._board(other))

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from accelhal.errors import ErrorKind
-from accelhal.facts import BoardKey, DeviceProperties, Location
+from accelhal.facts import DeviceProperties, Location
 from accelhal.host.visible_devices import active_mask
 from accelhal.runtimes.checked_event import checked_event_class
 from accelhal.runtimes.torch_module import TorchModuleRuntime
 from accelhal_ascend import error_messages
+from accelhal_ascend.location import locate
 from accelhal_ascend.probe import TORCH_PACKAGE, VISIBLE_DEVICES
 from accelhal_ascend.repairs import repair
 
@@ -50,12 +51,7 @@ class AscendRuntime(TorchModuleRuntime):
         )
 
     def locate(self, index: int) -> Location:
-        # By the driver's number: DCMI, which lists the boards, does not know torch_npu's UUID.
-        if self._mask is None:
-            return Location(BoardKey("npu", "logic-id", str(index)))
-        if index < len(self._mask.entries):
-            return Location(BoardKey("npu", "logic-id", self._mask.entries[index]))
-        return Location(None, f"{self._mask.variable} has no entry {index}")
+        return locate(index, self._mask)
 
     def create_event(self, index: int, enable_timing: bool = False, blocking: bool = False) -> Any:
         return self._event_class(enable_timing, blocking)

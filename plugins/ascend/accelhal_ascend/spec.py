@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from accelhal.spi import BackendSpec, Management, Runtime
+from accelhal.spi import BackendSpec, Runtime
 from accelhal_ascend.driver_library import LIBRARY
+from accelhal_ascend.location import locate_without_torch
+from accelhal_ascend.opening import open_management
 from accelhal_ascend.probe import (
     DEVICE_NODES,
     PCI_VENDOR_ID,
@@ -19,12 +21,6 @@ def _open_runtime() -> Runtime:
     return AscendRuntime()
 
 
-def _open_management() -> Management:
-    from accelhal_ascend.management import DcmiManagement
-
-    return DcmiManagement()
-
-
 SPEC = BackendSpec(
     name="npu",
     vendor="Huawei",
@@ -32,13 +28,18 @@ SPEC = BackendSpec(
     priority=30,
     probe=probe,
     open_runtime=_open_runtime,
-    open_management=_open_management,
+    open_management=open_management,
     driver_library=LIBRARY,
+    locate=locate_without_torch,
     torch_package=TORCH_PACKAGE,
     needs_privateuse1=True,
     visible_devices=VISIBLE_DEVICES,
     device_nodes=DEVICE_NODES,
     distributed_backend="hccl",
     pci_vendor_ids=(PCI_VENDOR_ID,),
-    extensions={"operators": "accelhal_ascend.operators:SUPPORT"},
+    extensions={
+        "board_models": "accelhal_ascend.board_models:MODELS",
+        "evidence_readers": "accelhal_ascend.evidence:READERS",
+        "operators": "accelhal_ascend.operators:SUPPORT",
+    },
 )

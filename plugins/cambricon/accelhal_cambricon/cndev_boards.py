@@ -141,7 +141,16 @@ def uuid_text(structure: Any) -> str:
     Raises:
         NotReportedError: it is empty, or all zeros.
     """
-    text = text_of(written(structure, "uuid")).removeprefix(_PREFIX)
+    return bare_uuid(text_of(written(structure, "uuid")))
+
+
+def bare_uuid(text: str) -> str:
+    """The driver's UUID in what the driver or its tools print.
+
+    Raises:
+        NotReportedError: it is empty, or all zeros.
+    """
+    text = text.removeprefix(_PREFIX)
     if not set(text) - set("0-"):
         raise NotReportedError("the driver's UUID is empty")
     return text

@@ -46,7 +46,7 @@ _REASONS = {
 }
 """Fields of cndevPerformanceThrottleReason_t."""
 
-_COMPUTE_MODES = ("default", "exclusive", "prohibited")
+COMPUTE_MODES = ("default", "exclusive", "prohibited")
 """cndevComputeModeEnum_t"""
 
 _WORD_BITS = 32
@@ -189,9 +189,9 @@ def _cpu_affinity(cndev: Cndev, handle: int) -> tuple[int, ...]:
 
 def _compute_mode(cndev: Cndev, handle: int) -> str:
     mode = number(cndev.read("cndevGetComputeMode", State, handle), "value")
-    if not 0 <= mode < len(_COMPUTE_MODES):
+    if not 0 <= mode < len(COMPUTE_MODES):
         raise NotReportedError(f"cndevGetComputeMode answered {mode}")
-    return _COMPUTE_MODES[mode]
+    return COMPUTE_MODES[mode]
 
 
 def processes(cndev: Cndev, handle: int) -> list[ProcessMemory]:

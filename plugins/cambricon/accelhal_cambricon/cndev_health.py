@@ -14,7 +14,7 @@ from accelhal_cambricon.cndev_figures import throttle_reasons
 from accelhal_cambricon.cndev_state_structs import Health, Incident, OldHealth
 from accelhal_cambricon.cndev_structs import INCIDENTS
 
-_VERDICTS = {0: (HealthStatus.FAILED, "in problem"), 1: (HealthStatus.OK, "good")}
+VERDICTS = {0: (HealthStatus.FAILED, "in problem"), 1: (HealthStatus.OK, "good")}
 """cndevHealthStateEnum_t"""
 
 _RESULTS = {
@@ -24,7 +24,7 @@ _RESULTS = {
 }
 """cndevHealthResult_t"""
 
-_DRIVER_STATES = {
+DRIVER_STATES = {
     0: (HealthStatus.DEGRADED, "starting"),
     1: (HealthStatus.DEGRADED, "bring-up"),
     2: (HealthStatus.DEGRADED, "booting"),
@@ -36,7 +36,7 @@ _DRIVER_STATES = {
 }
 """cndevDriverHealthStateEnum_t"""
 
-_SYSTEMS = {
+SYSTEMS = {
     1: "pcie",
     2: "link",
     4: "pmu",
@@ -46,7 +46,10 @@ _SYSTEMS = {
     64: "power",
     128: "driver",
 }
-"""cndevHealthSystem_t; NCS is the unit of the MLU-Link ports."""
+"""What an incident concerns: cndevHealthSystem_t; NCS is the unit of the MLU-Link ports."""
+
+OTHER_SYSTEM = "incident"
+"""What a later release may add to them."""
 
 _INCIDENTS = (
     *("OK", "UNKNOWN", "INTERNAL", "XID_ERROR", "PCIE_REPLAY_RATE", "PCIE_GENERATION"),
@@ -98,10 +101,10 @@ def _checks(cndev: Cndev, handle: int, errors: Callable[[], MemoryErrors]) -> It
 
 def _told(found: Health | OldHealth) -> Iterator[HealthCheck]:
     """What the driver says of the board; old releases say only whether it is good."""
-    yield _verdict("health", found, "health", _VERDICTS)
+    yield _verdict("health", found, "health", VERDICTS)
     for check, field, verdicts in (
-        ("device", "deviceState", _VERDICTS),
-        ("driver", "driverState", _DRIVER_STATES),
+        ("device", "deviceState", VERDICTS),
+        ("driver", "driverState", DRIVER_STATES),
     ):
         told = _verdict(check, found, field, verdicts)
         if told.value is not None:
@@ -132,7 +135,7 @@ def _incident(incident: Incident) -> HealthCheck:
     name = _INCIDENTS[code] if 0 <= code < len(_INCIDENTS) else f"incident {code}"
     status = _verdict("", incident, "health", _RESULTS).status
     text = or_none(lambda: text_of(incident.error.msg)) or ""
-    return HealthCheck(_SYSTEMS.get(incident.system, "incident"), status, name, text)
+    return HealthCheck(SYSTEMS.get(incident.system, OTHER_SYSTEM), status, name, text)
 
 
 def _memory_checks(errors: MemoryErrors) -> Iterator[HealthCheck]:

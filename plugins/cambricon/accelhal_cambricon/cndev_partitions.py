@@ -16,7 +16,7 @@ from accelhal_cambricon.cndev_figures import core_count
 from accelhal_cambricon.cndev_memory import MEBIBYTE
 from accelhal_cambricon.cndev_state_structs import MimInstance, SmluInstance
 from accelhal_cambricon.cndev_structs import State
-from accelhal_cambricon.probe import VISIBLE_DEVICES
+from accelhal_cambricon.masks import VISIBLE_DEVICES
 
 _MOST, _USED = 0, 1
 """cndevSMluItemEnum_t: places in the quota's and the memory's arrays."""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from accelhal_cambricon.cndev_health import OTHER_SYSTEM, SYSTEMS
+
 _MEMORY = "cndevGetMemoryUsageV2, cndevGetMemoryUsage"
+_HEALTH = "cndevGetCardHealthStateV2, cndevGetCardHealthState"
+_INSTANCES = "cndevGetAllMluInstanceInfo, cndevGetAllSMluInstanceInfo"
 _SHARED = "of sMLU cndevGetAllSMluInstanceInfo"
 _SLICE = f"of MIM cndevGetAllMluInstanceInfo, {_SHARED}"
 _POWER = "cndevGetDevicePowerInfo, cndevGetPowerInfo"
@@ -58,7 +62,24 @@ SOURCES: Mapping[str, str] = {
     "Link.up": "cndevGetMLULinkStatusV2, cndevGetMLULinkStatus",
     "Link.version": "cndevGetMLULinkVersion",
     "Link.bandwidth": "cndevGetMLULinkSpeedInfo",
+    "Link.number": "place below cndevGetMLULinkPortNumber",
     "Link.errors": "cndevGetMLULinkErrorCounter, cndevGetMLULinkEventCounter, "
     "cndevGetMLULinkCounter",
+    **{
+        f"HealthReport.{check}": _HEALTH
+        for check in ("health", "device", "overall", *SYSTEMS.values(), OTHER_SYSTEM)
+    },
+    "HealthReport.ecc": f"{_ECC}, cndevGetECCInfo",
+    "HealthReport.repair": _REPAIR,
+    "HealthReport.throttle": "cndevGetPerformanceThrottleReason",
+    "HealthReport.answers": "any call that fails",
+    "ProcessMemory.pid": "cndevGetProcessInfo",
+    "ProcessMemory.used": "cndevGetProcessInfo",
+    "Partition.profile": _INSTANCES,
+    "Partition.total_memory": _INSTANCES,
+    "Partition.compute_share": f"{_INSTANCES}; of MIM cndevGetCoreCount too",
+    "relation": "cndevTopologyGetRelationship",
+    "versions.driver": "cndevGetDriverVersion, cndevGetVersionInfo",
+    "versions.library": "cndevGetLibVersion",
 }
-"""Field of accelhal.facts -> the calls, in the order they are tried."""
+"""Figure, named as in `Management.sources` -> the calls, in the order they are tried."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from accelhal.facts import BoardKey, Location
-from accelhal.host.visible_devices import Mask, explain
+from collections.abc import Sequence
+
+from accelhal.facts import BoardInfo, BoardKey, Location
+from accelhal.host import Host
+from accelhal.host.visible_devices import Mask, active_mask, explain, matched
+from accelhal_cambricon.probe import VISIBLE_DEVICES
 
 READ_BY_DRIVER = frozenset({"CN_VISIBLE_DEVICES", "MLU_VISIBLE_DEVICES"})
 """Cambricon's own variables. CUDA_VISIBLE_DEVICES is read by torch_mlu's Python, and of the driver
@@ -32,3 +36,20 @@ def locate(index: int, mask: Mask | None) -> Location:
     if len(entry) == _UUID_LENGTH:
         return Location(BoardKey("mlu", "uuid", entry))
     return Location(None, f"{mask.variable} holds {entry!r}, which is no whole UUID")
+
+
+def locate_without_torch(index: int, host: Host, boards: Sequence[BoardInfo]) -> Location:
+    """The board that device `index` of a new process would be on; None for a guess.
+
+    Args:
+        index: torch's number of the device.
+        host: whose environment is read.
+        boards: as CNDev lists them, slices too.
+    """
+    count = sum(board.parent is None for board in boards)
+    mask = active_mask(VISIBLE_DEVICES, host.environ, count)
+    if mask is None and index >= count:
+        return Location(None, f"there is no device {index}: the driver lists {count} boards")
+    if mask is not None and not all(entry.isdecimal() for entry in mask.entries):
+        mask = matched(mask, [board.uuid for board in boards if board.uuid is not None])
+    return locate(index, mask)

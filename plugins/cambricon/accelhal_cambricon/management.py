@@ -19,6 +19,7 @@ from accelhal.facts import (
     ProcessMemory,
     Relation,
     Telemetry,
+    VendorCommands,
 )
 from accelhal.spi import Management
 from accelhal_cambricon import cndev_figures as figures, cndev_links, cndev_partitions as slices
@@ -93,6 +94,18 @@ class CndevManagement(Management):
         if place.slice is not None:
             return ()
         return slices.partitions(self._cndev, place, _handle(place))
+
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        index = self._board(board).info.index
+        # HAMi's documentation, docs/cambricon-mlu-support.md; of slices themselves none was found.
+        mode = "" if index is None else f"; `cnmon set -c {index} -smlu on` lets sMLU be made"
+        notes = f"how a slice is made is not known here: `cnmon -h` lists what cnmon can{mode}"
+        return VendorCommands(notes=(notes,))
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        self._board(partition)
+        ask = "how a slice is taken away is not known here: `cnmon -h` lists what cnmon can"
+        return VendorCommands(notes=(ask,))
 
     def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
         one, two = (_handle(self._board(key)) for key in (board, other))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from accelhal.facts import Probe
 from accelhal.host import Host
 from accelhal.host.device_nodes import DeviceNodes
-from accelhal.host.visible_devices import IdentifierList, VisibleDevices
 from accelhal.runtimes.probing import probe_stack
 from accelhal.runtimes.vendor_stack import NextSteps, RequiredLibrary, VendorStack
+from accelhal_cambricon.masks import VISIBLE_DEVICES as VISIBLE_DEVICES
 
 PCI_VENDOR_ID = "cabc"
 TORCH_PACKAGE = "torch_mlu"
@@ -16,14 +16,6 @@ DEVICE_NODES = (
     DeviceNodes("/dev/cambricon_dev[0-9]*", per_board=True),
     DeviceNodes("/dev/cambricon_ctl"),
     DeviceNodes("/dev/cambricon_ipcm[0-9]*", required=False),
-)
-
-# A value with a dash and at least 36 characters, the length of a UUID, is a list of UUIDs.
-_UUIDS = (IdentifierList(value=r"(?=.*-).{36}", entry=r".*-"),)
-
-VISIBLE_DEVICES = tuple(
-    VisibleDevices(variable, identifiers=_UUIDS)
-    for variable in ("CN_VISIBLE_DEVICES", "MLU_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 )
 
 _NEUWARE = "/usr/local/neuware"

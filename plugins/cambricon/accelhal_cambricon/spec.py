@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from accelhal.spi import BackendSpec, Management, Runtime
+from accelhal.spi import BackendSpec, Runtime
 from accelhal_cambricon.cndev_library import LIBRARY
+from accelhal_cambricon.location import locate_without_torch
+from accelhal_cambricon.opening import open_management
 from accelhal_cambricon.probe import (
     DEVICE_NODES,
     PCI_VENDOR_ID,
@@ -19,12 +21,6 @@ def _open_runtime() -> Runtime:
     return CambriconRuntime()
 
 
-def _open_management() -> Management:
-    from accelhal_cambricon.management import CndevManagement
-
-    return CndevManagement()
-
-
 SPEC = BackendSpec(
     name="mlu",
     vendor="Cambricon",
@@ -32,12 +28,17 @@ SPEC = BackendSpec(
     priority=30,
     probe=probe,
     open_runtime=_open_runtime,
-    open_management=_open_management,
+    open_management=open_management,
     driver_library=LIBRARY,
+    locate=locate_without_torch,
     torch_package=TORCH_PACKAGE,
     needs_privateuse1=True,
     visible_devices=VISIBLE_DEVICES,
     device_nodes=DEVICE_NODES,
     distributed_backend="cncl",
     pci_vendor_ids=(PCI_VENDOR_ID,),
+    extensions={
+        "board_models": "accelhal_cambricon.board_models:MODELS",
+        "evidence_readers": "accelhal_cambricon.evidence:READERS",
+    },
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from accelhal.facts import BoardKey, DeviceProperties, Location
+from accelhal.facts import BoardInfo, BoardKey, DeviceProperties, Location
 from accelhal.host import Host, pci
-from accelhal.host.visible_devices import active_mask, explain
+from accelhal.host.visible_devices import Mask, active_mask, explain, matched
 from accelhal_cuda.probe import PCI_VENDOR_ID, VISIBLE_DEVICES
 
 _ORDER_VARIABLE = "CUDA_DEVICE_ORDER"
@@ -14,7 +15,10 @@ _BUS_ORDER = "PCI_BUS_ID"
 _DEFAULT_ORDER = "FASTEST_FIRST"
 """CUDA C++ Programming Guide, "CUDA Environment Variables"."""
 
-_WHOLE_UUID = re.compile(r"(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+WHOLE_UUID = re.compile(r"(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_OLD_SLICE_UUID = re.compile(rf"MIG-{WHOLE_UUID.pattern}/\d+/\d+", re.IGNORECASE)
+"""How drivers before release 470 name a slice: its board, GPU instance and compute instance."""
+
 _SLICE_NAME = re.compile(r" MIG \d+g\.")
 
 
@@ -34,7 +38,8 @@ def driver_uuid(index: int, name: str, reported: str | None, host: Host) -> str 
         host: whose environment is read.
     """
     entry = _entry(index, host) or ""
-    named = entry if _WHOLE_UUID.fullmatch(entry) else None
+    whole = WHOLE_UUID.fullmatch(entry) or _OLD_SLICE_UUID.fullmatch(entry)
+    named = entry if whole else None
     if is_slice(name):
         return named if named is not None and named.startswith("MIG-") else None
     if reported is None:
@@ -70,10 +75,75 @@ def _by_order(index: int, host: Host) -> Location:
             seen = "boards of several products" if products else "no board on the PCI bus"
             return Location(
                 None,
-                f"torch reports neither UUID nor PCI address, and with {seen} its order "
-                f"({_ORDER_VARIABLE}={order}) is not the driver's; {_BUS_ORDER} makes it so",
+                f"torch reports neither UUID nor PCI address, and {_not_in_order(seen, order)}",
             )
     return Location(BoardKey("cuda", "visible-order", str(index) if entry is None else entry))
+
+
+def locate_without_torch(index: int, host: Host, boards: Sequence[BoardInfo]) -> Location:
+    """The board that device `index` of a new process would be on; None for a guess.
+
+    Args:
+        index: torch's number of the device.
+        host: whose environment is read.
+        boards: as NVML lists them, slices too.
+    """
+    mask = active_mask(VISIBLE_DEVICES, host.environ)
+    whole = [board for board in boards if board.parent is None]
+    if mask is None or all(entry.isdecimal() for entry in mask.entries):
+        return _numbered(index, host, whole, boards)
+    wanted = [board for board in boards if board.uuid is not None]
+    known = matched(mask, [str(board.uuid) for board in wanted], abbreviated=True)
+    if index >= len(known.entries):
+        return _hidden(known, index)
+    board = next(board for board in wanted if board.uuid == known.entries[index])
+    if board.parent is not None and index > 0:
+        return Location(None, f"{_ONE_SLICE}, and whether it is shown device {index} is not known")
+    if _is_cut(board, boards):
+        return Location(None, f"{board.uuid} is cut into slices: {_NAME_SLICE}")
+    return Location(BoardKey("cuda", "uuid", known.entries[index]))
+
+
+_ONE_SLICE = 'a process sees one MIG slice alone (NVIDIA MIG User Guide, "CUDA_VISIBLE_DEVICES")'
+_NAME_SLICE = f"name the slice by its UUID in {VISIBLE_DEVICES[0].variable}"
+
+
+def _numbered(
+    index: int, host: Host, whole: Sequence[BoardInfo], boards: Sequence[BoardInfo]
+) -> Location:
+    """The board by the driver's number, where CUDA's order is NVML's."""
+    mask = active_mask(VISIBLE_DEVICES, host.environ, len(whole))
+    numbers = [int(entry) for entry in mask.entries] if mask else list(range(len(whole)))
+    if index >= len(numbers):
+        there = Location(None, f"there is no device {index}: the driver lists {len(whole)} boards")
+        return there if mask is None else _hidden(mask, index)
+    if any(_is_cut(board, boards) for board in whole):
+        return Location(None, f"a board is cut into slices, which have no number: {_NAME_SLICE}")
+    if any(board.uuid is None for board in whole):
+        return Location(None, "a board does not answer, and whether CUDA counts it is not known")
+    order = host.environ.get(_ORDER_VARIABLE, _DEFAULT_ORDER)
+    products = {(board.name, board.total_memory) for board in whole}
+    if order != _BUS_ORDER and len(products) > 1:
+        return Location(None, f"{_not_in_order('boards of several products', order)}")
+    found = next((board for board in whole if board.index == numbers[index]), None)
+    if found is None:
+        return Location(None, f"the driver lists no board {numbers[index]}")
+    return Location(found.key)
+
+
+def _is_cut(board: BoardInfo, boards: Sequence[BoardInfo]) -> bool:
+    return any(other.parent is not None and other.parent == board.key for other in boards)
+
+
+def _hidden(mask: Mask, index: int) -> Location:
+    return Location(None, f"{explain(mask)}; it shows no device {index}")
+
+
+def _not_in_order(seen: str, order: str) -> str:
+    return (
+        f"with {seen} CUDA's order ({_ORDER_VARIABLE}={order}) is not the driver's; "
+        f"{_BUS_ORDER} makes it so"
+    )
 
 
 def _entry(index: int, host: Host) -> str | None:

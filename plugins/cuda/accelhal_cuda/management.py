@@ -22,14 +22,18 @@ from accelhal.facts import (
     ProcessMemory,
     Relation,
     Telemetry,
+    VendorCommands,
 )
 from accelhal.spi import Management
+from accelhal_cuda.mig_commands import creation, removal
 from accelhal_cuda.nvml import ask, bits, cpu_words, field, start
 from accelhal_cuda.nvml_figures import (
     SOURCE,
     address,
+    board_count,
     board_info,
     compute_mode,
+    fabric,
     memory,
     named_reasons,
     or_none,
@@ -74,14 +78,15 @@ class NvmlManagement(Management):
         start()
         self._handles: dict[BoardKey, Any] = {}
         self._addresses: dict[str | None, BoardKey] = {}
+        self._parents: dict[BoardKey, str] = {}  # slice -> its board's UUID
 
     def boards(self) -> Sequence[BoardInfo]:
         found = []
-        for index in range(ask(pynvml.nvmlDeviceGetCount)):
+        for index in range(board_count()):
             board, handle = self._board(index)
             found.append(board)
             if board.key is not None and handle is not None:
-                self._handles[board.key] = handle
+                self._handles.update(dict.fromkeys(_names(board), handle))
                 self._addresses[board.pci] = board.key
                 found += self._slices(board, handle)
         return found
@@ -131,6 +136,7 @@ class NvmlManagement(Management):
                 "persistence": lambda: bool(ask(pynvml.nvmlDeviceGetPersistenceMode, handle)),
                 "compute_mode": lambda: compute_mode(handle),
                 "partitioned": lambda: bool(ask(pynvml.nvmlDeviceGetMigMode, handle)[0]),
+                "fabric": lambda: fabric(handle),
             },
         )
 
@@ -242,6 +248,7 @@ class NvmlManagement(Management):
         for handle in slice_handles(parent):
             key = BoardKey("cuda", "uuid", ask(pynvml.nvmlDeviceGetUUID, handle))
             self._handles[key] = handle
+            self._parents[key] = str(board.uuid)
             found.append(board_info(handle, key, None, board))
         return found
 
@@ -260,6 +267,25 @@ class NvmlManagement(Management):
             operation="management",
             hint="take the key from accelhal.boards()",
         )
+
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        handle = self._handle(board)
+        mode = or_none(pynvml.nvmlDeviceGetMigMode, handle)
+        if mode is None:
+            return VendorCommands(
+                notes=("this board cannot be cut: NVML reports no MIG mode of it",)
+            )
+        return creation(ask(pynvml.nvmlDeviceGetUUID, handle), profile, is_on=bool(mode[0]))
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        handle = self._handle(partition)
+        if partition not in self._parents:
+            return VendorCommands(notes=(f"{partition.value} is a whole board, not a slice",))
+        numbers = (
+            ask(pynvml.nvmlDeviceGetGpuInstanceId, handle),
+            ask(pynvml.nvmlDeviceGetComputeInstanceId, handle),
+        )
+        return removal(self._parents[partition], *numbers)
 
     def _links(self, handle: Any) -> Iterator[Link]:
         for number in range(pynvml.NVML_NVLINK_MAX_LINKS):
@@ -281,3 +307,10 @@ class NvmlManagement(Management):
                 version=None if version is None else str(version),
                 errors={name: count for name, count in counts.items() if count is not None},
             )
+
+
+def _names(board: BoardInfo) -> Iterator[BoardKey]:
+    """Every key that a Runtime may have traced a device to the board by."""
+    yield BoardKey("cuda", "uuid", str(board.uuid))
+    yield BoardKey("cuda", "pci", str(board.pci))
+    yield BoardKey("cuda", "visible-order", str(board.index))

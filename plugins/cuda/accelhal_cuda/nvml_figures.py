@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -10,35 +11,38 @@ import pynvml
 
 from accelhal.drivers import readings
 from accelhal.drivers.readings import NotReportedError, first
-from accelhal.errors import DeviceNotFoundError
+from accelhal.errors import DeviceError, DeviceNotFoundError
 from accelhal.facts import BoardInfo, BoardKey
+from accelhal_cuda.driver_words import COMPUTE_MODES, THROTTLE_REASONS
 from accelhal_cuda.nvml import ask, bits
 
 SOURCE = "NVML"
 
-_REASONS = {
-    0x1: "idle",
-    0x2: "application_clocks",
-    0x4: "power_cap",
-    0x8: "hardware_slowdown",
-    0x10: "sync_boost",
-    0x20: "thermal",
-    0x40: "hardware_thermal",
-    0x80: "power_brake",
-    0x100: "display_clock",
-    0x200: "board_limit",
-    0x400: "reliability",
-}
-"""Bits of nvmlClocksEventReasons*."""
-
-_COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
-"""nvmlComputeMode_t"""
+_FABRIC_STATES = ("N/A", "Not Started", "In Progress", "Completed")
+"""nvmlGpuFabricState_t, in the words of nvidia-smi"""
 
 _NODE_WORDS = 16
 """64-bit words for a bit of each NUMA node; Linux knows at most 1024 (CONFIG_NODES_SHIFT)."""
 
 _SCOPE_NODE = 0
 """NVML_AFFINITY_SCOPE_NODE"""
+
+
+def board_count() -> int:
+    """How many boards the driver has, without slices.
+
+    Raises:
+        DeviceError: it does not say.
+    """
+    try:
+        return ask(pynvml.nvmlDeviceGetCount)
+    except NotReportedError as error:
+        raise DeviceError(
+            f"cuda: the driver does not count its boards: {error}",
+            backend="cuda",
+            operation="boards",
+            hint="nvidia-smi shows whether driver and boards are well",
+        ) from None
 
 
 def board_info(
@@ -79,7 +83,7 @@ def slice_handles(parent: Any) -> Iterator[Any]:
     mode = or_none(pynvml.nvmlDeviceGetMigMode, parent)
     if not mode or not mode[0]:
         return
-    for index in range(ask(pynvml.nvmlDeviceGetMaxMigDeviceCount, parent)):
+    for index in range(or_none(pynvml.nvmlDeviceGetMaxMigDeviceCount, parent) or 0):
         try:
             yield ask(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, parent, index)
         except DeviceNotFoundError:
@@ -95,11 +99,14 @@ def memory(handle: Any) -> Any:
 
 
 def temperature(handle: Any) -> int:
-    """Of the chip; releases before 570 lack the newer call."""
+    """Of the chip, by the call that every release has; it is deprecated since 13.0.
+
+    Its successor costs nvidia-ml-py twice the time, and a sampler asks each second.
+    """
     sensor = pynvml.NVML_TEMPERATURE_GPU
     return first(
-        lambda: ask(pynvml.nvmlDeviceGetTemperatureV, handle, sensor),
         lambda: ask(pynvml.nvmlDeviceGetTemperature, handle, sensor),
+        lambda: ask(pynvml.nvmlDeviceGetTemperatureV, handle, sensor),
     )
 
 
@@ -113,15 +120,36 @@ def throttle_bits(handle: Any) -> int:
 
 def named_reasons(reasons: int) -> tuple[str, ...]:
     """The bits in words."""
-    return tuple(name for bit, name in _REASONS.items() if reasons & bit)
+    return tuple(name for bit, name in THROTTLE_REASONS.items() if reasons & bit)
 
 
 def compute_mode(handle: Any) -> str:
     """Who may use the board at once."""
     mode = ask(pynvml.nvmlDeviceGetComputeMode, handle)
-    if mode >= len(_COMPUTE_MODES):
+    if mode >= len(COMPUTE_MODES):
         raise NotReportedError(f"nvmlDeviceGetComputeMode answered {mode}")
-    return _COMPUTE_MODES[mode]
+    return COMPUTE_MODES[mode]
+
+
+def fabric(handle: Any) -> str:
+    """State of the board's registration with the NVSwitch fabric, and what failed in it."""
+    found = first(
+        lambda: _fabric(pynvml.nvmlDeviceGetGpuFabricInfoV, handle, pynvml.c_nvmlGpuFabricInfoV_t),
+        lambda: _fabric(pynvml.nvmlDeviceGetGpuFabricInfo, handle, pynvml.c_nvmlGpuFabricInfo_t),
+    )
+    state = found.state & 0xFF  # a byte in nvml.h, a word in nvidia-ml-py
+    if state == pynvml.NVML_GPU_FABRIC_STATE_NOT_SUPPORTED:
+        raise NotReportedError("the board is on no NVSwitch fabric")
+    if state >= len(_FABRIC_STATES):
+        raise NotReportedError(f"nvmlDeviceGetGpuFabricInfo answered state {state}")
+    failed = state == pynvml.NVML_GPU_FABRIC_STATE_COMPLETED and found.status
+    return _FABRIC_STATES[state] + (f", {pynvml.NVMLError(found.status)}" if failed else "")
+
+
+def _fabric(function: Callable[..., Any], handle: Any, kind: Callable[[], Any]) -> Any:
+    found = kind()
+    ask(function, handle, ctypes.byref(found))
+    return found
 
 
 def retired(handle: Any) -> int:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+_REASONS = "nvmlDeviceGetCurrentClocksEventReasons, nvmlDeviceGetCurrentClocksThrottleReasons"
+_PENDING = "nvmlDeviceGetRemappedRows, nvmlDeviceGetRetiredPagesPendingStatus"
+
 SOURCES: Mapping[str, str] = {
     "BoardInfo.name": "nvmlDeviceGetName",
+    "BoardInfo.index": "place in nvmlDeviceGetHandleByIndex",
     "BoardInfo.uuid": "nvmlDeviceGetUUID",
     "BoardInfo.serial": "nvmlDeviceGetSerial",
     "BoardInfo.pci": "nvmlDeviceGetPciInfo",
     "BoardInfo.total_memory": "nvmlDeviceGetMemoryInfo",
     "BoardInfo.numa_node": "nvmlDeviceGetMemoryAffinity",
-    "Telemetry.temperature": "nvmlDeviceGetTemperatureV, nvmlDeviceGetTemperature",
+    "Telemetry.temperature": "nvmlDeviceGetTemperature, nvmlDeviceGetTemperatureV",
     "Telemetry.memory_temperature": "nvmlDeviceGetFieldValues 82",
     "Telemetry.power": "nvmlDeviceGetPowerUsage",
     "Telemetry.power_limit": "nvmlDeviceGetEnforcedPowerLimit",
@@ -21,8 +25,7 @@ SOURCES: Mapping[str, str] = {
     "Telemetry.memory_clock": "nvmlDeviceGetClockInfo",
     "Telemetry.memory_used": "nvmlDeviceGetMemoryInfo",
     "Telemetry.memory_total": "nvmlDeviceGetMemoryInfo",
-    "Telemetry.throttle_reasons": "nvmlDeviceGetCurrentClocksEventReasons, "
-    "nvmlDeviceGetCurrentClocksThrottleReasons",
+    "Telemetry.throttle_reasons": _REASONS,
     "BoardDetails.part_number": "nvmlDeviceGetBoardPartNumber",
     "BoardDetails.firmware": "nvmlDeviceGetVbiosVersion",
     "BoardDetails.node": "nvmlDeviceGetMinorNumber",
@@ -36,13 +39,13 @@ SOURCES: Mapping[str, str] = {
     "BoardDetails.persistence": "nvmlDeviceGetPersistenceMode",
     "BoardDetails.compute_mode": "nvmlDeviceGetComputeMode",
     "BoardDetails.partitioned": "nvmlDeviceGetMigMode",
+    "BoardDetails.fabric": "nvmlDeviceGetGpuFabricInfoV, nvmlDeviceGetGpuFabricInfo",
     "MemoryErrors.corrected": "nvmlDeviceGetTotalEccErrors",
     "MemoryErrors.uncorrected": "nvmlDeviceGetTotalEccErrors",
     "MemoryErrors.corrected_total": "nvmlDeviceGetTotalEccErrors",
     "MemoryErrors.uncorrected_total": "nvmlDeviceGetTotalEccErrors",
     "MemoryErrors.repaired": "nvmlDeviceGetRemappedRows, nvmlDeviceGetRetiredPages",
-    "MemoryErrors.repair_pending": "nvmlDeviceGetRemappedRows, "
-    "nvmlDeviceGetRetiredPagesPendingStatus",
+    "MemoryErrors.repair_pending": _PENDING,
     "MemoryErrors.repair_failed": "nvmlDeviceGetRemappedRows",
     "PcieLink.generation": "nvmlDeviceGetCurrPcieLinkGeneration",
     "PcieLink.max_generation": "nvmlDeviceGetMaxPcieLinkGeneration",
@@ -52,8 +55,24 @@ SOURCES: Mapping[str, str] = {
     "PcieLink.received": "nvmlDeviceGetPcieThroughput",
     "PcieLink.sent": "nvmlDeviceGetPcieThroughput",
     "Link.up": "nvmlDeviceGetNvLinkState",
+    "Link.number": "place in nvmlDeviceGetNvLinkState",
     "Link.peer": "nvmlDeviceGetNvLinkRemotePciInfo",
     "Link.version": "nvmlDeviceGetNvLinkVersion",
     "Link.errors": "nvmlDeviceGetNvLinkErrorCounter",
+    "HealthReport.bus": "any call",
+    "HealthReport.ecc": "nvmlDeviceGetTotalEccErrors",
+    "HealthReport.row_remap": _PENDING,
+    "HealthReport.recovery": "nvmlDeviceGetFieldValues 230",
+    "HealthReport.throttle": _REASONS,
+    "HealthReport.link": "nvmlDeviceGetNvLinkState",
+    "ProcessMemory.pid": "nvmlDeviceGetComputeRunningProcesses",
+    "ProcessMemory.used": "nvmlDeviceGetComputeRunningProcesses",
+    "Partition.profile": "nvmlDeviceGetAttributes_v2",
+    "Partition.total_memory": "nvmlDeviceGetAttributes_v2",
+    "Partition.compute_share": "nvmlDeviceGetAttributes_v2",
+    "relation": "nvmlDeviceGetTopologyCommonAncestor",
+    "versions.driver": "nvmlSystemGetDriverVersion",
+    "versions.library": "nvmlSystemGetNVMLVersion",
+    "versions.toolkit": "nvmlSystemGetCudaDriverVersion_v2",
 }
-"""Field of accelhal.facts -> the calls, in the order they are tried."""
+"""Figure, named as in `Management.sources` -> the calls, in the order they are tried."""

@@ -52,7 +52,9 @@ class CudaRuntime(TorchModuleRuntime):
 
     def __init__(self, host: Host | None = None) -> None:
         super().__init__("cuda", "NVIDIA", graph_class="CUDAGraph")
-        self._host = host or Host()
+        # is_available() has the driver read the variables, once; a later change shows nothing else.
+        now = host or Host()
+        self._host = replace(now, environ=dict(now.environ))
 
     def properties(self, index: int) -> DeviceProperties:
         found = self.module.get_device_properties(index)

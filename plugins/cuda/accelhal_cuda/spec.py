@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from accelhal.host.library_search import LibraryFile
-from accelhal.spi import BackendSpec, Management, Runtime
+from accelhal.spi import BackendSpec, Runtime
+from accelhal_cuda.location import locate_without_torch
+from accelhal_cuda.opening import open_management
 from accelhal_cuda.probe import DEVICE_NODES, PCI_VENDOR_ID, VISIBLE_DEVICES, probe
 
 
@@ -13,12 +15,6 @@ def _open_runtime() -> Runtime:
     return open_runtime()
 
 
-def _open_management() -> Management:
-    from accelhal_cuda.management import NvmlManagement
-
-    return NvmlManagement()
-
-
 SPEC = BackendSpec(
     name="cuda",
     vendor="NVIDIA",
@@ -26,11 +22,16 @@ SPEC = BackendSpec(
     priority=20,
     probe=probe,
     open_runtime=_open_runtime,
-    open_management=_open_management,
+    open_management=open_management,
     driver_library=LibraryFile("libnvidia-ml.so.1"),
+    locate=locate_without_torch,
     visible_devices=VISIBLE_DEVICES,
     device_nodes=DEVICE_NODES,
     distributed_backend="nccl",
     pci_vendor_ids=(PCI_VENDOR_ID,),
-    extensions={"operators": "accelhal_cuda.operators:SUPPORT"},
+    extensions={
+        "board_models": "accelhal_cuda.board_models:MODELS",
+        "evidence_readers": "accelhal_cuda.evidence:READERS",
+        "operators": "accelhal_cuda.operators:SUPPORT",
+    },
 )

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import TypeVar
 
 from accelhal.errors import DeviceNotFoundError
 from accelhal.facts import (
+    BoardDetails,
     BoardInfo,
     BoardKey,
     HealthCheck,
     HealthReport,
     HealthStatus,
     Link,
+    MemoryErrors,
     Partition,
+    PcieLink,
     ProcessMemory,
+    Relation,
     Telemetry,
+    VendorCommands,
 )
 from accelhal.spi import Management
-from accelhal_mock import board_facts, installation
+from accelhal_mock import board_facts, board_readings, installation
+from accelhal_mock.management_sources import SOURCES
 from accelhal_mock.simulation import Board, FaultKind, Machine
 from accelhal_mock.simulation.error_texts import FAULT_TEXTS, LIBRARY_TEXTS
+
+Facts = TypeVar("Facts", BoardDetails, MemoryErrors, PcieLink)
 
 
 class SimulatedManagement(Management):
@@ -30,6 +40,8 @@ class SimulatedManagement(Management):
         OSError: as the loader does, where a library_missing or library_broken fault stands.
         PermissionError: where a permission_denied fault stands.
     """
+
+    sources = SOURCES
 
     def __init__(self) -> None:
         _machine()
@@ -53,11 +65,20 @@ class SimulatedManagement(Management):
             memory_used=total - free,
             memory_total=total,
             throttle_reasons=reading.throttle_reasons,
-            reasons={
-                "memory_temperature": "not simulated",
-                "memory_bandwidth_utilization": "not simulated",
-            },
+            reasons=dict.fromkeys(
+                ("memory_temperature", "memory_bandwidth_utilization"),
+                board_readings.NOT_SIMULATED,
+            ),
         )
+
+    def details(self, board: BoardKey) -> BoardDetails:
+        return _answered(board, BoardDetails, board_readings.details)
+
+    def memory_errors(self, board: BoardKey) -> MemoryErrors:
+        return _answered(board, MemoryErrors, board_readings.memory_errors)
+
+    def pcie(self, board: BoardKey) -> PcieLink:
+        return _answered(board, PcieLink, board_readings.pcie)
 
     def health(self, board: BoardKey) -> HealthReport:
         found = _board(board)
@@ -97,6 +118,22 @@ class SimulatedManagement(Management):
             for number, part in enumerate(found.slices)
         ]
 
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        index = _board(board).index
+        call = f"machine.board({index}).cut({profile!r})"
+        return VendorCommands(notes=(f"the program that simulates it cuts it: {call}",))
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        call = "machine.board(index).cut() makes it whole"
+        return VendorCommands(notes=(f"the program that simulates it takes slices away: {call}",))
+
+    def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
+        return board_readings.relation(_board(board), _board(other))
+
+    def versions(self) -> Mapping[str, str]:
+        _machine()
+        return {"driver": version("accelhal-mock")}
+
 
 def _machine() -> Machine:
     machine = installation.machine()
@@ -116,6 +153,14 @@ def _board(key: BoardKey) -> Board:
         operation="management",
         hint="the boards were installed anew: take the key from accelhal.boards() again",
     )
+
+
+def _answered(key: BoardKey, kind: type[Facts], read: Callable[[Board], Facts]) -> Facts:
+    """What is read of the board; a lost one reports nothing."""
+    board = _board(key)
+    if board.faults.standing(FaultKind.LOST):
+        return kind(reasons={"*": _text(FaultKind.LOST, board)})
+    return read(board)
 
 
 def _checks(board: Board) -> Iterator[HealthCheck]:

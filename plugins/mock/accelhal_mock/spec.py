@@ -135,6 +135,7 @@ SPEC = BackendSpec(
     distributed_backend="gloo",
     simulated=True,
     extensions={
+        "board_models": "accelhal_mock.profiles.catalogue:MODELS",
         "conformance": "accelhal_mock.conformance:SimulatedBoards",
         "operators": "accelhal_mock.operators:SUPPORT",
     },

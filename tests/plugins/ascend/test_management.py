@@ -66,7 +66,9 @@ def test_cards_are_numbered_with_gaps_and_the_logic_id_comes_first(
 ) -> None:
     """Card 5 is chip 3: of the call that says so, the output is the first argument."""
     scenario("boards 2\nset * first_card 3\nset 0 logic 7\nset 1 logic 3\n")
-    assert [board.index for board in dcmi.boards()] == [7, 3]
+    boards = dcmi.boards()
+    assert [board.index for board in boards] == [7, 3]
+    assert [board.tool_id for board in boards] == ["3.0", "5.0"]
     assert dcmi.details(key(7)).node == 0
 
 
@@ -87,6 +89,7 @@ def test_the_two_chips_of_an_a3_card(dcmi: DcmiManagement, scenario: SetScenario
     scenario(f"boards 4\n{A3}set 1 sio_rx 2\n")
     boards = dcmi.boards()
     assert [board.key for board in boards] == [key(n) for n in range(4)]
+    assert [board.tool_id for board in boards][:2] == ["0.0", "0.1"]
     assert {board.name for board in boards} == {"Ascend910_9382"}
     power = [dcmi.telemetry(key(n)).power for n in range(4)]
     assert power == [157.3, None, 157.3, None]
@@ -126,6 +129,7 @@ def test_an_ascend_950_answers_the_second_generations_calls(
     found = opened(library, monkeypatch)
     boards = found.boards()
     assert [board.index for board in boards] == [4, 6]
+    assert [board.tool_id for board in boards] == ["4.0", "6.0"]
     # Its die number is another die's.
     assert boards[0].uuid == "00000002-00000000-00000000-00000000-00000100"
     assert found.telemetry(key(4)).reasons == {}

@@ -372,3 +372,13 @@ def _check(answer: Any) -> None:
         if isinstance(one, Link):
             assert one.lanes is None or 0 <= one.lanes <= 32
             assert all(count >= 0 for count in one.errors.values())
+
+
+@pytest.mark.parametrize("code", [-8005, -8255])
+def test_a_driver_that_does_not_list_its_boards_is_an_error(
+    dcmi: DcmiManagement, scenario: SetScenario, code: int
+) -> None:
+    scenario(f"fail * dcmi_get_card_list {code}\nfail * dcmi_get_card_num_list {code}\n")
+    with pytest.raises(DeviceError, match=f"does not list its boards: .* answered {code}") as found:
+        dcmi.boards()
+    assert "npu-smi" in (found.value.hint or "")

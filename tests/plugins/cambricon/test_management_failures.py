@@ -355,3 +355,20 @@ def _check(answer: Any) -> None:
         if isinstance(one, Link):
             assert one.bandwidth is None or 0 < one.bandwidth <= 1e13
             assert all(0 <= count < (1 << 64) - 1 for count in one.errors.values())
+
+
+def test_the_toolkits_own_folder_is_searched(
+    library: Path, tmp_path: Path, scenario: SetScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NEUWARE_HOME, in a process of its own: here the loader knows the library already."""
+    folder = tmp_path / "neuware" / "lib64"
+    folder.mkdir(parents=True)
+    (folder / LIBRARY.soname).symlink_to(library)
+    monkeypatch.delenv(LIBRARY.variable, raising=False)
+    monkeypatch.setenv("NEUWARE_HOME", str(folder.parent))
+    assert SPEC.open_management is not None
+    client = DriverClient("mlu", SPEC.open_management)
+    try:
+        assert [board.index for board in RemoteManagement(client).boards()] == [0]
+    finally:
+        client.close()

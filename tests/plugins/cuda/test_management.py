@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -127,9 +128,29 @@ def test_details(nvml: NvmlManagement, scenario: SetScenario) -> None:
         compute_mode="exclusive_process",
         reasons={
             "partitioned": "nvmlDeviceGetMigMode: Not Supported",
-            "fabric": "the driver library does not report it",
+            "fabric": "the board is on no NVSwitch fabric",
         },
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("set 0 fabric 1", "Not Started"),
+        ("set 0 fabric 2", "In Progress"),
+        ("set 0 fabric 3", "Completed"),
+        ("set 0 fabric 3\nset 0 fabric_status 999", "Completed, Unknown Error"),
+        ("set 0 fabric 3\nfail 0 nvmlDeviceGetGpuFabricInfoV 13", "Completed"),
+        ("set 0 fabric 9", None),
+    ],
+)
+def test_the_fabric_is_told_in_words(
+    nvml: NvmlManagement, scenario: SetScenario, settings: str, expected: str | None
+) -> None:
+    scenario(f"{settings}\n")
+    found = nvml.details(key(0))
+    assert found.fabric == expected
+    assert ("fabric" in found.reasons) == (expected is None)
 
 
 def test_the_pcie_link(nvml: NvmlManagement, scenario: SetScenario) -> None:
@@ -406,10 +427,10 @@ def test_every_figure_has_a_source_and_every_source_a_call() -> None:
     kinds = (Telemetry, BoardDetails, MemoryErrors, PcieLink)
     figures = {f"{kind.__name__}.{f.name}" for kind in kinds for f in fields(kind)}
     unread = {name for name in figures - set(nvml_sources.SOURCES) if not name.endswith(".reasons")}
-    assert unread == {"BoardDetails.fabric"}
+    assert unread == set()
     for calls in nvml_sources.SOURCES.values():
-        for call in calls.split(", "):
-            assert hasattr(pynvml, call.split()[0])
+        for call in re.findall(r"nvml\w+", calls):
+            assert hasattr(pynvml, call)
 
 
 # ---- in its own process
@@ -453,3 +474,19 @@ def test_a_board_that_hangs_costs_itself_alone(
         Telemetry,
     ]
     assert remote.pcie(key(2)).lanes == 16
+
+
+def test_a_driver_that_does_not_count_its_boards_is_an_error(
+    nvml: NvmlManagement, scenario: SetScenario
+) -> None:
+    scenario("fail * nvmlDeviceGetCount_v2 4\n")
+    with pytest.raises(DeviceError, match=r"does not count its boards: .*more rights") as found:
+        nvml.boards()
+    assert "nvidia-smi" in (found.value.hint or "")
+
+
+def test_a_board_whose_slices_are_not_counted_is_listed(
+    nvml: NvmlManagement, scenario: SetScenario
+) -> None:
+    scenario("set 0 mig 1\nset 0 slices 2\nfail 0 nvmlDeviceGetMaxMigDeviceCount 3\n")
+    assert [board.key for board in nvml.boards()] == [key(0)]

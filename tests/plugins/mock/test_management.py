@@ -145,6 +145,9 @@ def test_a_board_is_cut_into_slices(management, machine, key):
         machine.board(0).cut("7g.80gb", "1g.10gb")
     with pytest.raises(UsageError, match=r"cannot be cut into '9g.90gb'(?s:.*)1g.10gb"):
         machine.board(0).cut("9g.90gb")
+    made = management.partition_commands(key, "1g.10gb")
+    assert (made.lines, "cut('1g.10gb')" in made.notes[0]) == ((), True)
+    assert "cut()" in management.removal_commands(parts[0].key).notes[0]
     machine.board(0).cut()
     assert management.partitions(key) == []
 

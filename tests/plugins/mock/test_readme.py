@@ -21,7 +21,7 @@ def test_every_fault_is_described(kind):
 
 
 def test_named_profiles_exist():
-    named = README.partition("boards.json`):")[2].partition("and others")[0]
+    named = README.partition("profiles/boards/`):")[2].partition("and others")[0]
     names = re.findall(r"`([^`]+)`", named)
     assert len(names) > 10
     for name in names:

@@ -94,8 +94,11 @@ def _show_host(module: ModuleType) -> None:
             return spec.probe(host)
         return spec.probe(Host(root, host.environ, lambda name: packages / name))
 
-    # NVML is simulated elsewhere, with other boards than these.
+    # NVML is simulated apart: a test that wants it says which boards it has.
     extensions = {**spec.extensions, "conformance": "vendor_stacks.cuda.suite:StandIn"}
     module.SPEC = dataclasses.replace(
-        spec, probe=probe, open_management=None, extensions=extensions
+        spec,
+        probe=probe,
+        open_management=spec.open_management if settings().nvml else None,
+        extensions=extensions,
     )

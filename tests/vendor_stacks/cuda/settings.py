@@ -20,6 +20,7 @@ class Settings:
         host: folder of the tree of files that the probe reads in place of this machine.
         guard: the library built from guard.cpp.
         reports_pci: whether torch's properties hold the PCI address, as newer releases' do.
+        nvml: whether a simulated NVML is where the loader looks.
         missing_properties: fields that torch's properties do not have, as in an older release.
     """
 
@@ -29,6 +30,7 @@ class Settings:
     host: str = ""
     guard: str = ""
     reports_pci: bool = False
+    nvml: bool = False
     missing_properties: tuple[str, ...] = ()
 
     def written(self) -> str:

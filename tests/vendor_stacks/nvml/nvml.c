@@ -40,6 +40,17 @@ typedef struct {
     unsigned long long memory_mib;
 } attributes_t;
 
+typedef struct { unsigned char cluster[16]; int status; unsigned clique; unsigned char state; } fabric_t;
+typedef struct {
+    unsigned version;
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+    unsigned health;
+} fabric_v2_t;
+
+_Static_assert(sizeof(fabric_t) == 28 && sizeof(fabric_v2_t) == 36, "");
 _Static_assert(sizeof(pci_t) == 68 && sizeof(memory_v2_t) == 40 && sizeof(temperature_t) == 12, "");
 _Static_assert(sizeof(process_t) == 24 && sizeof(field_t) == 40 && sizeof(attributes_t) == 40, "");
 
@@ -413,6 +424,26 @@ API int nvmlDeviceGetCpuAffinity(device_t d, unsigned words, unsigned long *out)
     return affinity(d, "cpu_affinity", words, out);
 }
 
+API int nvmlDeviceGetGpuFabricInfo(device_t d, fabric_t *out)
+{
+    DEVICE(d);
+    memset(out, 0, sizeof *out);
+    out->state = (unsigned char)NUMBER(d, "fabric", 0);
+    out->status = (int)NUMBER(d, "fabric_status", 0);
+    return SUCCESS;
+}
+#ifndef OLD_DRIVER
+API int nvmlDeviceGetGpuFabricInfoV(device_t d, fabric_v2_t *out)
+{
+    DEVICE(d);
+    if (out->version != (2u << 24 | sizeof *out))
+        return VERSION_MISMATCH;
+    out->state = (unsigned char)NUMBER(d, "fabric", 0);
+    out->status = (int)NUMBER(d, "fabric_status", 0);
+    return SUCCESS;
+}
+#endif
+
 /* ---- processes and slices */
 
 API int nvmlDeviceGetComputeRunningProcesses_v3(device_t d, unsigned *count, process_t *out)
@@ -454,6 +485,18 @@ API int nvmlDeviceGetMigDeviceHandleByIndex(device_t d, unsigned index, device_t
         return NOT_FOUND;
     *out = at(d->board, (int)index);
     return SUCCESS;
+}
+API int nvmlDeviceGetGpuInstanceId(device_t d, unsigned *out)
+{
+    DEVICE(d);
+    *out = (unsigned)d->slice + 1;
+    return d->slice < 0 ? NOT_SUPPORTED : SUCCESS;
+}
+API int nvmlDeviceGetComputeInstanceId(device_t d, unsigned *out)
+{
+    DEVICE(d);
+    *out = 0;
+    return d->slice < 0 ? NOT_SUPPORTED : SUCCESS;
 }
 API int nvmlDeviceGetAttributes_v2(device_t d, attributes_t *out)
 {

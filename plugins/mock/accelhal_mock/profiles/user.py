@@ -51,7 +51,7 @@ def profile_from_mapping(content: Mapping[str, Any], source: str = "profile") ->
     """The profile that a mapping describes; its keys are the attributes of BoardProfile.
 
     name, memory (bytes, or "80GiB"), bandwidth (bytes a second) and peak_rates are required; the
-    rest has neutral values.
+    rest has neutral values. `assumed` names more attributes whose values are none of the board's.
 
     Raises:
         UsageError: a field is missing, unknown or wrong; it is named.
@@ -65,12 +65,14 @@ def profile_from_mapping(content: Mapping[str, Any], source: str = "profile") ->
     values: dict[str, Any] = {
         name: getattr(NEUTRAL, name) for name in _OPTIONAL_FIGURES if name not in content
     }
-    assumed = frozenset(values)
+    assumed = frozenset(values) | _names(_Field(source, "assumed"), content.get("assumed", ()))
     for name, value in content.items():
         values[name] = _READERS[name](_Field(source, name), value)
     values.setdefault("vendor", "user")
     values.setdefault("product", values["name"])
-    profile = BoardProfile(**values, assumed=assumed, sources=(source,))
+    profile = BoardProfile(
+        **{**values, "assumed": assumed, "sources": (source, *values.get("sources", ()))}
+    )
     if profile.power_idle > profile.power_limit:
         raise _wrong(source, "'power_idle' is above 'power_limit'", "give both, in watts")
     return profile
@@ -125,7 +127,7 @@ def _rates(at: _Field, value: Any) -> dict[str, float]:
 
 def _names(at: _Field, value: Any) -> frozenset[str]:
     if not isinstance(value, (list, tuple, set, frozenset)):
-        raise at.wrong(value, "a list of element types")
+        raise at.wrong(value, "a list of names")
     return frozenset(str(item) for item in value)
 
 
@@ -155,6 +157,12 @@ def _part(
         )
 
     return read
+
+
+def _list(at: _Field, value: Any) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise at.wrong(value, "a list")
+    return list(value)
 
 
 _read_slice = _part(Slice, {"name": _text, "memory": _size, "compute_share": _positive})
@@ -188,6 +196,9 @@ _READERS: Mapping[str, Callable[[_Field, Any], Any]] = {
     "compute_units": _count,
     "arch": _text,
     "slices": _slices,
+    "assumed": _names,
+    "unverified": _names,
+    "sources": lambda at, value: tuple(_text(at, item) for item in _list(at, value)),
 }
 REQUIRED = ("name", "memory", "bandwidth", "peak_rates")
 _OPTIONAL_FIGURES = (

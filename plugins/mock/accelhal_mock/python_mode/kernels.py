@@ -119,7 +119,7 @@ def _run_writing(
     else:
         reads, writes = _uses(operands, written)
         with unchanged(*(tensor._host for tensor in written), call.kwargs.get("generator")):
-            result = operator.call(*call.args, **call.kwargs)
+            result = operator.complete(*call.args, **call.kwargs)
         fresh = []
         shown = _adopt_all(result, operands, fresh, board, stream)
         writes = [*writes, *(tensor._memory for tensor in fresh)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -32,6 +33,7 @@ class Operator:
         overload: torch's object for it.
         name: as reports show it ("aten::add.Tensor").
         call: runs it on the backend of its arguments.
+        complete: the same, and does not return before the result is there.
         run: carries out a call of it on boards.
         written: (position, name) of the arguments it writes.
         reads_shapes: of its operands it reads shape and type alone ("ones_like").
@@ -49,6 +51,7 @@ class Operator:
     __slots__ = (
         "call",
         "collective",
+        "complete",
         "flops",
         "generator",
         "indices_from_host",
@@ -91,6 +94,7 @@ class Operator:
             not schema.name.startswith("aten::") or plain_name in _TENSORS_FROM_HOST
         )
         self.collective = schema.name.startswith("c10d::")
+        self.complete = partial(_waited_for, self.call) if self.collective else self.call
         self.flops: Callable[..., Any] | None = flop_registry.get(overload._overloadpacket)
 
     def arguments_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -103,6 +107,15 @@ class Operator:
             elif value is not None:
                 found.append(value)
         return found
+
+
+def _waited_for(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A collective's result once its work is done, which libraries do in threads of their own."""
+    result = call(*args, **kwargs)
+    for part in result if isinstance(result, tuple) else (result,):
+        if isinstance(part, torch.ScriptObject):
+            torch._C._distributed_c10d.Work.unbox(part).wait()
+    return result
 
 
 class OperatorTable(dict[Any, Operator]):

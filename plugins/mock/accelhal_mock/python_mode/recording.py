@@ -30,7 +30,7 @@ class Recording:
     def __init__(
         self, operator: Operator, call: Call, result: Any, fresh: Sequence[torch.Tensor]
     ) -> None:
-        self._call = operator.call
+        self._call = operator.complete
         # Their shapes are as they are now, whatever later in-place views make of the tensors.
         self._args = _as_now(call.args)
         self._kwargs = {name: _as_now(value) for name, value in call.kwargs.items()}
