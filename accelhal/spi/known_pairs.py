@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from accelhal.facts.compatibility import Exclusion, KnownSet, PairState, PairVerdict
-from accelhal.facts.sources import Source, Strength
+from accelhal.facts.sources import Strength
 from accelhal.spi.versions import admits, is_below, is_version
 
 
@@ -20,48 +20,65 @@ def judge_pair(
 ) -> PairVerdict | None:
     """What the sets say of two components.
 
-    A pair that a set lists is OK. Where `left` is listed and `right` is older than everything listed
-    with it, `right` is TOO_OLD. Everything else is UNKNOWN: newer than listed is no fault.
+    A pair that a set lists is OK. Where `left` is listed and `right` is older than everything
+    listed with it, `right` is TOO_OLD, unless a newer `left` is listed with that `right`. All else
+    is UNKNOWN: newer than listed is no fault.
 
     Args:
         sets: rows; those without both components, or limited to something else, are passed over.
         found: component -> version, and axis ("soc") -> name.
         left: component that makes the demand.
         right: component that must meet it.
-        both_ways: judge `left` by `right` too, among the rows that also admit these components.
+        both_ways: judge `left` by `right` too, and compare only rows that admit these components.
 
     Returns:
         None where one of the two was not found.
     """
     if left not in found or right not in found:
         return None
-    if not (is_version(found[left]) and is_version(found[right])):
-        return verdict(found, left, right, PairState.UNKNOWN, "unlisted")
     rows = [
         row
         for row in sets
         if left in row.versions and right in row.versions and _applies(row.only, found)
     ]
     demands = [row for row in rows if admits(row.versions[left], found[left])]
+    partners = _merged(demands, right)
+
+    def verdict(
+        state: PairState, rule: str, why: Sequence[KnownSet], change: str | None = None
+    ) -> PairVerdict:
+        return PairVerdict(
+            left=left,
+            right=right,
+            found={left: found[left], right: found[right]},
+            state=state,
+            rule=rule,
+            change=change,
+            wanted=_merged(why, change) if change else (),
+            partners=partners,
+            sources=tuple(dict.fromkeys(row.source for row in why)),
+        )
+
+    if not (is_version(found[left]) and is_version(found[right])):
+        return verdict(PairState.UNKNOWN, "unlisted", ())
     listed = [row for row in demands if row.enough and admits(row.versions[right], found[right])]
     if listed:
-        return verdict(found, left, right, PairState.OK, "listed", rows=listed)
-    lacking = _older(demands, right, found)
-    if lacking:
-        return verdict(found, left, right, PairState.TOO_OLD, "minimum", change=right, rows=lacking)
-    if both_ways is not None:
-        others = [
-            row
-            for row in rows
-            if admits(row.versions[right], found[right])
-            and all(_same(row, component, found) for component in both_ways)
-        ]
-        behind = _older(others, left, found)
-        if behind:
-            return verdict(
-                found, left, right, PairState.TOO_OLD, "minimum", change=left, rows=behind
-            )
-    return verdict(found, left, right, PairState.UNKNOWN, "unlisted", rows=demands)
+        return verdict(PairState.OK, "listed", listed)
+    others = [
+        row
+        for row in rows
+        if row.enough
+        and admits(row.versions[right], found[right])
+        and all(_same(row, component, found) for component in both_ways or ())
+    ]
+    newer = any(is_below(row.versions[left], found[left]) for row in others)
+    lacking = _older(demands, right, found[right])
+    if lacking and not newer:
+        return verdict(PairState.TOO_OLD, "minimum", lacking, right)
+    behind = () if both_ways is None else _older(others, left, found[left])
+    if behind:
+        return verdict(PairState.TOO_OLD, "minimum", behind, left)
+    return verdict(PairState.UNKNOWN, "unlisted", demands)
 
 
 def judge_exclusions(
@@ -76,6 +93,7 @@ def judge_exclusions(
             state=PairState.MISMATCH,
             rule="excluded",
             change=row.component,
+            wanted=row.instead,
             sources=(row.source,),
         )
         for row in exclusions
@@ -92,44 +110,24 @@ def named(patterns: Iterable[str], name: str) -> bool:
     return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)
 
 
-def verdict(
-    found: Mapping[str, str],
-    left: str,
-    right: str,
-    state: PairState,
-    rule: str,
-    *,
-    change: str | None = None,
-    rows: Sequence[KnownSet] = (),
-) -> PairVerdict:
-    """A verdict over two components; what is wanted, and why, comes from the rows."""
-    component = change or right
-    wanted = () if state is PairState.OK else _merged(row.versions[component] for row in rows)
-    return PairVerdict(
-        left=left,
-        right=right,
-        found={left: found[left], right: found[right]},
-        state=state,
-        rule=rule,
-        change=change,
-        wanted=wanted,
-        sources=_sources(rows),
-    )
+def _older(rows: Sequence[KnownSet], component: str, version: str) -> list[KnownSet]:
+    """The rows by which a version is too old; general knowledge says nothing.
 
-
-def _older(rows: Sequence[KnownSet], component: str, found: Mapping[str, str]) -> list[KnownSet]:
-    """The rows that say that a component is too old; general knowledge says nothing."""
-    sure = [row for row in rows if row.source.strength is not Strength.UNVERIFIED]
-    needed = [
-        row
-        for row in sure
-        if not row.enough and is_below(row.versions[component], found[component])
-    ]
+    One row that says what is needed at least is enough; of the others, none may leave it open.
+    """
+    below = [row for row in rows if is_below(_least(row, component), version)]
+    sure = [row for row in below if row.source.strength is not Strength.UNVERIFIED]
+    needed = [row for row in sure if not row.enough]
     if needed:
         return needed
-    known = [row for row in rows if row.enough]
-    below = all(is_below(row.versions[component], found[component]) for row in known)
-    return known if below and any(row in sure for row in known) else []
+    others = [row for row in rows if row.enough]
+    return sure if all(row in below for row in others) else []
+
+
+def _least(row: KnownSet, component: str) -> tuple[str, ...]:
+    """The ranges of a row below which a version is too old."""
+    ranges = row.versions[component]
+    return tuple(one for one in ranges if one.startswith(">")) if row.measured else ranges
 
 
 def _applies(only: Mapping[str, tuple[str, ...]], found: Mapping[str, str]) -> bool:
@@ -140,9 +138,5 @@ def _same(row: KnownSet, component: str, found: Mapping[str, str]) -> bool:
     return component in row.versions and admits(row.versions[component], found.get(component, ""))
 
 
-def _merged(ranges: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for several in ranges for one in several))
-
-
-def _sources(rows: Sequence[KnownSet]) -> tuple[Source, ...]:
-    return tuple(dict.fromkeys(row.source for row in rows))
+def _merged(rows: Iterable[KnownSet], component: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for row in rows for one in row.versions[component]))

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 VersionKey = tuple[tuple[int, int, str], ...]
 
@@ -31,9 +34,20 @@ _ELEMENT = re.compile(
     r"(?![a-z])[.\-_ ]?([0-9]*))"
 )
 _REVISION = re.compile(r"(?<=[0-9])-[0-9]+$")
-_OPERATORS = (">=", "<=", ">", "<")
+_SPELLINGS_KEPT = 1024
+"""A table compares one version with all of its rows; the largest has under 300 spellings."""
+
+_HOLDS: Mapping[str, Callable[[VersionKey, VersionKey], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "": operator.eq,
+}
+"""By the operator that a bound begins with; the longer ones first."""
 
 
+@lru_cache(_SPELLINGS_KEPT)
 def version_key(text: str) -> VersionKey:
     """A key that puts versions in order; any text has one.
 
@@ -60,6 +74,7 @@ def is_version(text: str) -> bool:
     return _ELEMENT.match(_body(text)) is not None
 
 
+@lru_cache(_SPELLINGS_KEPT)
 def release_numbers(text: str) -> tuple[int, ...]:
     """The numbers before the first word: (8, 3) of "8.3.RC2". Empty where there are none."""
     found = re.match(r"[0-9]{1,18}(?:\.[0-9]{1,18})*", _body(text))
@@ -72,12 +87,12 @@ def admits(ranges: Iterable[str], version: str) -> bool:
     A range is a version, a prefix ("25.5.*"), or bounds joined by commas (">=7.0, <=8.0"); "*" is
     every version.
     """
-    return any(all(_admits(part.strip(), version) for part in one.split(",")) for one in ranges)
+    return any(all(_admits(part, version) for part in _parts(one)) for one in ranges)
 
 
 def is_below(ranges: Iterable[str], version: str) -> bool:
     """Whether a version is older than everything in some ranges; never so without ranges."""
-    found = [any(_is_below(part.strip(), version) for part in one.split(",")) for one in ranges]
+    found = [any(_is_below(part, version) for part in _parts(one)) for one in ranges]
     return bool(found) and all(found)
 
 
@@ -96,43 +111,47 @@ def _drop_zeros(elements: list[tuple[int, int, str]]) -> None:
         elements.pop()
 
 
-def _prefix(part: str) -> tuple[int, ...] | None:
-    """The numbers of "25.0.*"; None where a range is no prefix."""
-    if part == "*":
-        return ()
-    return release_numbers(part[:-2]) if part.endswith(".*") else None
+@dataclass(frozen=True)
+class _Part:
+    """One part of a range, taken apart.
+
+    Attributes:
+        prefix: the numbers of "25.0.*", () for "*"; None where the part is a bound or a version.
+        sign: operator of _HOLDS.
+        bound: key of the version after the sign.
+    """
+
+    prefix: tuple[int, ...] | None
+    sign: str = ""
+    bound: VersionKey = ()
+
+
+@lru_cache(_SPELLINGS_KEPT)
+def _parts(one: str) -> tuple[_Part, ...]:
+    return tuple(_part(text.strip()) for text in one.split(","))
+
+
+def _part(text: str) -> _Part:
+    sign = next(known for known in _HOLDS if text.startswith(known))
+    if not sign and (text == "*" or text.endswith(".*")):
+        return _Part(release_numbers(text[:-2]))
+    return _Part(None, sign, version_key(text[len(sign) :]))
 
 
 def _padded(version: str, length: int) -> tuple[int, ...]:
     return (*release_numbers(version), *(0,) * length)[:length]
 
 
-def _bound(part: str) -> tuple[str, str]:
-    """("<=", "8.0") of "<=8.0"; ("", "8.0") of "8.0"."""
-    operator = next((known for known in _OPERATORS if part.startswith(known)), "")
-    return operator, part[len(operator) :]
+def _admits(part: _Part, version: str) -> bool:
+    if part.prefix is not None:
+        return _padded(version, len(part.prefix)) == part.prefix
+    return _HOLDS[part.sign](version_key(version), part.bound)
 
 
-def _admits(part: str, version: str) -> bool:
-    prefix = _prefix(part)
-    if prefix is not None:
-        return _padded(version, len(prefix)) == prefix
-    operator, bound = _bound(part)
-    found, limit = version_key(version), version_key(bound)
-    return {
-        ">=": found >= limit,
-        "<=": found <= limit,
-        ">": found > limit,
-        "<": found < limit,
-    }.get(operator, found == limit)
-
-
-def _is_below(part: str, version: str) -> bool:
-    prefix = _prefix(part)
-    if prefix is not None:
-        return _padded(version, len(prefix)) < prefix
-    operator, bound = _bound(part)
-    if operator in ("<", "<="):
+def _is_below(part: _Part, version: str) -> bool:
+    if part.prefix is not None:
+        return _padded(version, len(part.prefix)) < part.prefix
+    if part.sign in ("<", "<="):
         return False
-    found, limit = version_key(version), version_key(bound)
-    return found <= limit if operator == ">" else found < limit
+    found = version_key(version)
+    return found <= part.bound if part.sign == ">" else found < part.bound

@@ -39,7 +39,9 @@ SPEC = BackendSpec(
     pci_vendor_ids=(PCI_VENDOR_ID,),
     extensions={
         "board_models": "accelhal_ascend.board_models:MODELS",
+        "compatibility": "accelhal_ascend.compatibility:COMPATIBILITY",
         "evidence_readers": "accelhal_ascend.evidence:READERS",
+        "faults": "accelhal_ascend.faults:FAULTS",
         "operators": "accelhal_ascend.operators:SUPPORT",
     },
 )

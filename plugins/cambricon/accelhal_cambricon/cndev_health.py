@@ -51,7 +51,7 @@ SYSTEMS = {
 OTHER_SYSTEM = "incident"
 """What a later release may add to them."""
 
-_INCIDENTS = (
+INCIDENT_NAMES = (
     *("OK", "UNKNOWN", "INTERNAL", "XID_ERROR", "PCIE_REPLAY_RATE", "PCIE_GENERATION"),
     *("PCIE_WIDTH", "LOW_BANDWIDTH", "HIGH_LATENCY", "MLULINK_DOWN", "MLULINK_REPLAY"),
     *("MLULINK_ERROR_THRESHOLD", "MLULINK_CRC_ERROR_THRESHOLD", "DIE2DIE_CRC_ERROR_THRESHOLD"),
@@ -132,7 +132,7 @@ def _verdict(
 
 def _incident(incident: Incident) -> HealthCheck:
     code = incident.error.code
-    name = _INCIDENTS[code] if 0 <= code < len(_INCIDENTS) else f"incident {code}"
+    name = INCIDENT_NAMES[code] if 0 <= code < len(INCIDENT_NAMES) else f"incident {code}"
     status = _verdict("", incident, "health", _RESULTS).status
     text = or_none(lambda: text_of(incident.error.msg)) or ""
     return HealthCheck(SYSTEMS.get(incident.system, OTHER_SYSTEM), status, name, text)

@@ -39,6 +39,8 @@ SPEC = BackendSpec(
     pci_vendor_ids=(PCI_VENDOR_ID,),
     extensions={
         "board_models": "accelhal_cambricon.board_models:MODELS",
+        "compatibility": "accelhal_cambricon.compatibility:COMPATIBILITY",
         "evidence_readers": "accelhal_cambricon.evidence:READERS",
+        "faults": "accelhal_cambricon.faults:FAULTS",
     },
 )

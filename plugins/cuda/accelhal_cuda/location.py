@@ -15,9 +15,9 @@ _BUS_ORDER = "PCI_BUS_ID"
 _DEFAULT_ORDER = "FASTEST_FIRST"
 """CUDA C++ Programming Guide, "CUDA Environment Variables"."""
 
-WHOLE_UUID = re.compile(r"(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_OLD_SLICE_UUID = re.compile(rf"MIG-{WHOLE_UUID.pattern}/\d+/\d+", re.IGNORECASE)
-"""How drivers before release 470 name a slice: its board, GPU instance and compute instance."""
+_UUID = r"(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+WHOLE_UUID = re.compile(rf"{_UUID}|MIG-{_UUID}/\d+/\d+", re.ASCII | re.IGNORECASE)
+"""A board or a slice; drivers before release 470 name a slice by its board and its instances."""
 
 _SLICE_NAME = re.compile(r" MIG \d+g\.")
 
@@ -38,8 +38,7 @@ def driver_uuid(index: int, name: str, reported: str | None, host: Host) -> str 
         host: whose environment is read.
     """
     entry = _entry(index, host) or ""
-    whole = WHOLE_UUID.fullmatch(entry) or _OLD_SLICE_UUID.fullmatch(entry)
-    named = entry if whole else None
+    named = entry if WHOLE_UUID.fullmatch(entry) else None
     if is_slice(name):
         return named if named is not None and named.startswith("MIG-") else None
     if reported is None:

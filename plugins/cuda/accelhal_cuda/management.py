@@ -29,7 +29,6 @@ from accelhal_cuda.mig_commands import creation, removal
 from accelhal_cuda.nvml import ask, bits, cpu_words, field, start
 from accelhal_cuda.nvml_figures import (
     SOURCE,
-    address,
     board_count,
     board_info,
     compute_mode,
@@ -43,6 +42,7 @@ from accelhal_cuda.nvml_figures import (
     throttle_bits,
 )
 from accelhal_cuda.nvml_health import judge, silent
+from accelhal_cuda.nvml_links import links_of
 from accelhal_cuda.nvml_sources import SOURCES
 
 _MEMORY_TEMPERATURE = 82
@@ -57,9 +57,6 @@ _RELATIONS = {
     50: Relation.SYS,
 }
 """nvmlGpuTopologyLevel_t"""
-
-_LINK_ERRORS = {"replay": 0, "recovery": 1, "crc_flit": 2, "crc_data": 3}
-"""nvmlNvLinkErrorCounter_t"""
 
 _COMPUTE_SLICES = 7
 """Compute slices of a board that MIG cuts; NVIDIA MIG User Guide, "Concepts"."""
@@ -187,7 +184,7 @@ class NvmlManagement(Management):
             return silent(error)
 
     def links(self, board: BoardKey) -> Sequence[Link]:
-        return list(self._links(self._handle(board)))
+        return list(links_of(self._handle(board), self._addresses))
 
     def processes(self, board: BoardKey) -> Sequence[ProcessMemory]:
         try:
@@ -213,6 +210,25 @@ class NvmlManagement(Management):
                 )
             )
         return found
+
+    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
+        handle = self._handle(board)
+        mode = or_none(pynvml.nvmlDeviceGetMigMode, handle)
+        if mode is None:
+            return VendorCommands(
+                notes=("this board cannot be cut: NVML reports no MIG mode of it",)
+            )
+        return creation(ask(pynvml.nvmlDeviceGetUUID, handle), profile, is_on=bool(mode[0]))
+
+    def removal_commands(self, partition: BoardKey) -> VendorCommands:
+        handle = self._handle(partition)
+        if partition not in self._parents:
+            return VendorCommands(notes=(f"{partition.value} is a whole board, not a slice",))
+        numbers = (
+            ask(pynvml.nvmlDeviceGetGpuInstanceId, handle),
+            ask(pynvml.nvmlDeviceGetComputeInstanceId, handle),
+        )
+        return removal(self._parents[partition], *numbers)
 
     def relation(self, board: BoardKey, other: BoardKey) -> Relation | None:
         handles = self._handle(board), self._handle(other)
@@ -267,46 +283,6 @@ class NvmlManagement(Management):
             operation="management",
             hint="take the key from accelhal.boards()",
         )
-
-    def partition_commands(self, board: BoardKey, profile: str) -> VendorCommands:
-        handle = self._handle(board)
-        mode = or_none(pynvml.nvmlDeviceGetMigMode, handle)
-        if mode is None:
-            return VendorCommands(
-                notes=("this board cannot be cut: NVML reports no MIG mode of it",)
-            )
-        return creation(ask(pynvml.nvmlDeviceGetUUID, handle), profile, is_on=bool(mode[0]))
-
-    def removal_commands(self, partition: BoardKey) -> VendorCommands:
-        handle = self._handle(partition)
-        if partition not in self._parents:
-            return VendorCommands(notes=(f"{partition.value} is a whole board, not a slice",))
-        numbers = (
-            ask(pynvml.nvmlDeviceGetGpuInstanceId, handle),
-            ask(pynvml.nvmlDeviceGetComputeInstanceId, handle),
-        )
-        return removal(self._parents[partition], *numbers)
-
-    def _links(self, handle: Any) -> Iterator[Link]:
-        for number in range(pynvml.NVML_NVLINK_MAX_LINKS):
-            try:
-                up = bool(ask(pynvml.nvmlDeviceGetNvLinkState, handle, number))
-            except NotReportedError:
-                return  # boards have fewer links than the header allows
-            version = or_none(pynvml.nvmlDeviceGetNvLinkVersion, handle, number)
-            remote = or_none(pynvml.nvmlDeviceGetNvLinkRemotePciInfo, handle, number)
-            counts = {
-                name: or_none(pynvml.nvmlDeviceGetNvLinkErrorCounter, handle, number, counter)
-                for name, counter in _LINK_ERRORS.items()
-            }
-            yield Link(
-                kind="NVLink",
-                peer=self._addresses.get(address(remote)) if remote else None,
-                up=up,
-                number=number,
-                version=None if version is None else str(version),
-                errors={name: count for name, count in counts.items() if count is not None},
-            )
 
 
 def _names(board: BoardInfo) -> Iterator[BoardKey]:

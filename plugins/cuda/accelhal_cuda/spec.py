@@ -31,7 +31,9 @@ SPEC = BackendSpec(
     pci_vendor_ids=(PCI_VENDOR_ID,),
     extensions={
         "board_models": "accelhal_cuda.board_models:MODELS",
+        "compatibility": "accelhal_cuda.compatibility:COMPATIBILITY",
         "evidence_readers": "accelhal_cuda.evidence:READERS",
+        "faults": "accelhal_cuda.faults:FAULTS",
         "operators": "accelhal_cuda.operators:SUPPORT",
     },
 )

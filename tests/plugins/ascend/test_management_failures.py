@@ -25,6 +25,7 @@ from vendor_stacks.dcmi.simulated import (
     opened,
     tree as tree,
 )
+from vendor_stacks.driver_process import in_driver_process
 from vendor_stacks.simulated_library import SetScenario, scenario as scenario
 
 from accelhal.drivers.readings import RANGES
@@ -47,7 +48,6 @@ from accelhal.facts import (
     Telemetry,
 )
 from accelhal.management import driver_client
-from accelhal.management.driver_client import DriverClient
 from accelhal.management.remote import RemoteManagement, read_all
 
 METHODS = ("telemetry", "details", "memory_errors", "pcie", "health", "links", "processes")
@@ -269,10 +269,8 @@ def remote(
 ) -> Iterator[RemoteManagement]:
     monkeypatch.setenv(LIBRARY.variable, str(library))
     monkeypatch.setattr(driver_client, "SILENCE_S", 3600)
-    assert SPEC.open_management is not None
-    client = DriverClient("npu", SPEC.open_management, call_limit_s=2, start_limit_s=60)
-    yield RemoteManagement(client)
-    client.close()
+    with in_driver_process(SPEC) as plane:
+        yield plane
 
 
 def test_a_board_that_hangs_costs_itself_alone(

@@ -22,6 +22,7 @@ from vendor_stacks.cndev.simulated import (
     opened,
     uuid,
 )
+from vendor_stacks.driver_process import in_driver_process
 from vendor_stacks.simulated_library import SetScenario, scenario as scenario
 
 from accelhal.drivers.readings import RANGES
@@ -238,10 +239,8 @@ def remote(
 ) -> Iterator[RemoteManagement]:
     monkeypatch.setenv(LIBRARY.variable, str(library))
     monkeypatch.setattr(driver_client, "SILENCE_S", 3600)
-    assert SPEC.open_management is not None
-    client = DriverClient("mlu", SPEC.open_management, call_limit_s=2, start_limit_s=60)
-    yield RemoteManagement(client)
-    client.close()
+    with in_driver_process(SPEC) as plane:
+        yield plane
 
 
 def test_a_board_that_hangs_costs_itself_alone(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -16,7 +14,16 @@ from accelhal_cuda import nvml_sources
 from accelhal_cuda.management import NvmlManagement
 from accelhal_cuda.spec import SPEC
 from hypothesis import HealthCheck as Check, given, settings, strategies as st
-from vendor_stacks.simulated_library import SetScenario, build, scenario as scenario  # a fixture
+from vendor_stacks.driver_process import in_driver_process
+from vendor_stacks.nvml.simulated import (
+    SONAME,
+    key,
+    library as library,
+    load,
+    nvml as nvml,
+    scenario as scenario,
+)
+from vendor_stacks.simulated_library import SetScenario, build
 
 from accelhal.drivers.readings import RANGES
 from accelhal.errors import (
@@ -39,40 +46,12 @@ from accelhal.facts import (
     Telemetry,
 )
 from accelhal.management import driver_client
-from accelhal.management.driver_client import DriverClient
 from accelhal.management.remote import RemoteManagement, read_all
-
-SONAME = "libnvidia-ml.so.1"
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("nvml/nvml.c", SONAME, tmp_path_factory.mktemp("nvml"))
 
 
 @pytest.fixture(scope="module")
 def old_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("nvml/nvml.c", SONAME, tmp_path_factory.mktemp("old"), "-DOLD_DRIVER")
-
-
-def load(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have nvidia-ml-py take this file; it keeps the first it loads."""
-    monkeypatch.setattr(pynvml, "nvmlLib", ctypes.CDLL(str(path)))
-    monkeypatch.setattr(pynvml, "_nvmlGetFunctionPointer_cache", {})
-
-
-@pytest.fixture
-def nvml(
-    library: Path, scenario: SetScenario, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[NvmlManagement]:
-    load(library, monkeypatch)
-    management = NvmlManagement()
-    yield management
-    management.close()
-
-
-def key(index: int) -> BoardKey:
-    return BoardKey("cuda", "uuid", f"GPU-00000000-0000-0000-0000-{index:012x}")
 
 
 def test_identity(nvml: NvmlManagement, scenario: SetScenario) -> None:
@@ -437,18 +416,12 @@ def test_every_figure_has_a_source_and_every_source_a_call() -> None:
 
 
 @pytest.fixture
-def remote(library: Path, scenario: SetScenario) -> Iterator[RemoteManagement]:
-    before = os.environ.get("LD_LIBRARY_PATH")
-    os.environ["LD_LIBRARY_PATH"] = str(library.parent)
-    assert SPEC.open_management is not None
-    client = DriverClient("cuda", SPEC.open_management, call_limit_s=2, start_limit_s=60)
-    client.open()
-    if before is None:
-        del os.environ["LD_LIBRARY_PATH"]
-    else:
-        os.environ["LD_LIBRARY_PATH"] = before
-    yield RemoteManagement(client)
-    client.close()
+def remote(
+    library: Path, scenario: SetScenario, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RemoteManagement]:
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(library.parent))
+    with in_driver_process(SPEC) as plane:
+        yield plane
 
 
 def test_the_plugin_runs_in_a_driver_process(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from accelhal.facts import BoardInfo, BoardKey, BoardReading
 from accelhal.spi import EvidenceError
@@ -57,19 +58,15 @@ def slice_of(
         if uuid is None
         else BoardKey("cuda", "uuid", uuid)
     )
-    return BoardInfo(
-        key=key,
-        vendor="NVIDIA",
+    alike = board(
         name=name,
-        backend="cuda",
-        source=_SOURCE,
         index=number,
         uuid=uuid,
         pci=parent.pci,
-        total_memory=total_memory or None,
+        total_memory=total_memory,
         numa_node=parent.numa_node,
-        parent=parent.key,
     )
+    return replace(alike, key=key, parent=parent.key)
 
 
 def require_distinct(readings: Sequence[BoardReading], lines: Sequence[int]) -> None:

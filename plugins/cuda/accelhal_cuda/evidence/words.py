@@ -48,9 +48,6 @@ _LONGEST_NAME = 96
 _PROCESSES = 1 << 31
 """The kernel's pid_t is a signed int."""
 
-_UUID = re.compile(rf"{WHOLE_UUID.pattern}|MIG-{WHOLE_UUID.pattern}/\d+/\d+", re.IGNORECASE)
-"""Releases 450 and 460 name a slice by its board and its instances."""
-
 _VERSION = re.compile(r"(\d+(?:\.\d+)+)(?: \[Deprecated\b[^]]*\])?", re.ASCII)
 """Since release 610 the driver's version is shown under two names, one marked as the old one."""
 
@@ -134,7 +131,7 @@ def spelled(form: str) -> Callable[[str], str]:
 
 def uuid(text: str) -> str:
     """The driver's name of a board or a slice."""
-    if _UUID.fullmatch(text) is None:
+    if WHOLE_UUID.fullmatch(text) is None:
         raise not_shown(text)
     return text
 
