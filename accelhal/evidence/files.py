@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -114,36 +114,34 @@ class _Look:
     evidence: Evidence
 
 
-def _merged(looks: Iterable[_Look]) -> tuple[tuple[Evidence, ...], Iterator[Unread]]:
+def _merged(looks: Iterable[_Look]) -> tuple[tuple[Evidence, ...], list[Unread]]:
     """One evidence for each backend, and the looks that contradict it.
 
     A look that shares no name with those before it may share one with a later: it is tried again.
     """
     found: dict[str, Evidence] = {}
     waiting = list(looks)
-    refused: dict[int, ContradictionError] = {}
     while True:
-        left: list[_Look] = []
+        refused: list[tuple[_Look, ContradictionError]] = []
         for look in waiting:
             backend = look.evidence.backend
             try:
                 known = found.get(backend)
                 found[backend] = merged(known, look.evidence) if known else look.evidence
             except ContradictionError as error:
-                refused[id(look)] = error
-                left.append(look)
-        if len(left) == len(waiting):
+                refused.append((look, error))
+        if len(refused) == len(waiting):
             break
-        waiting = left
-    return tuple(found.values()), (
+        waiting = [look for look, _ in refused]
+    return tuple(found.values()), [
         Unread(
             look.file,
             look.line,
             look.count,
-            f"{look.evidence.source} contradicts what was read before: {refused[id(look)]}",
+            f"{look.evidence.source} contradicts what was read before: {error}",
         )
-        for look in waiting
-    )
+        for look, error in refused
+    ]
 
 
 def _is_of_one_host(one: Snapshot, other: Snapshot) -> bool:

@@ -73,7 +73,7 @@ def test_every_form_of_text(tmp_path: Path, encoding: str, ending: str) -> None:
 
 def test_a_snapshot_and_captures_are_one_look(tmp_path: Path) -> None:
     snapshot = write(tmp_path, "s.json", write_snapshot(SNAPSHOT))
-    capture = write(tmp_path, "a.txt", "# of today\n" + page(*rows(1, 2)))
+    capture = write(tmp_path, "a.txt", "of today\n" + page(*rows(1, 2)))
     found = read(snapshot, capture)
     shown = readings(found.snapshot)
     assert [r.board.uuid for r in shown] == [uuid(0), uuid(1), uuid(2), None]
@@ -83,7 +83,7 @@ def test_a_snapshot_and_captures_are_one_look(tmp_path: Path) -> None:
     assert topology(found.snapshot).relation(0, 1) is Relation.PIX
     assert topology(found.snapshot).unknown == UNTOLD
     assert [str(u) for u in found.unread] == [
-        f"{capture}, line 1: of no tool known here: '# of today'"
+        f"{capture}, line 1: of no tool known here: 'of today'"
     ]
 
 

@@ -13,19 +13,26 @@ from vendor_stacks.simulated_library import SetScenario, build, scenario as scen
 
 from accelhal.facts import BoardKey
 
+SONAME = "libnvidia-ml.so.1"
+
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("nvml/nvml.c", "libnvidia-ml.so.1", tmp_path_factory.mktemp("nvml"))
+    return build("nvml/nvml.c", SONAME, tmp_path_factory.mktemp("nvml"))
+
+
+def load(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nvidia-ml-py take this file; it keeps the first it loads."""
+    monkeypatch.setattr(pynvml, "nvmlLib", ctypes.CDLL(str(path)))
+    monkeypatch.setattr(pynvml, "_nvmlGetFunctionPointer_cache", {})
 
 
 @pytest.fixture
 def nvml(
     library: Path, scenario: SetScenario, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[NvmlManagement]:
-    """One board, until the scenario says more; nvidia-ml-py keeps the first library it loads."""
-    monkeypatch.setattr(pynvml, "nvmlLib", ctypes.CDLL(str(library)))
-    monkeypatch.setattr(pynvml, "_nvmlGetFunctionPointer_cache", {})
+    """One board, until the scenario says more."""
+    load(library, monkeypatch)
     management = NvmlManagement()
     yield management
     management.close()
