@@ -1,0 +1,127 @@
+"""A plan for transformer blocks of common shape, made from the names of their layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from accelhal.errors import UsageError
+from accelhal.parallel.styles import Colwise, Rowwise, Style
+
+_BLOCK = re.compile(r"(?:.*\.)?\d+\.")
+"""Up to the number of a block: "model.layers.3."."""
+
+_ATTENTION_IN = re.compile(r"(?:.*\.)?(?:[qkv]_proj|query|key|value|[qkv]_lin)")
+_ATTENTION_OUT = re.compile(r"(?:.*\.)?(?:o_proj|out_proj|out_lin|attention\.output\.dense)")
+_FEED_FORWARD_IN = re.compile(r"(?:.*\.)?(?:gate_proj|up_proj|fc1|lin1|intermediate\.dense)")
+_FEED_FORWARD_OUT = re.compile(r"(?:(?!.*attention\.).*\.)?(?:down_proj|fc2|lin2|output\.dense)")
+
+_WHOLE = re.compile(
+    r"(?:.*\.)?(?![qk]_)(?:\w*layer_?norm\w*|(?:attn|attention|mlp|ffn|ff)_norm|norm_?\d?|ln_?\d?)",
+    re.IGNORECASE,
+)
+"""Norms between the parts of a block. Those of queries and keys are not among them: each rank would
+see the gradient of its own heads alone."""
+
+_VOCABULARY = re.compile(r"(?:.*\.)?(?:embed_tokens|word_embeddings|tok_embeddings)")
+_HEAD = re.compile(r"(?:.*\.)?(?:lm_head|embed_out)")
+
+_HEAD_COUNTS = ("num_key_value_heads", "num_attention_heads", "n_heads")
+"""Attributes of a configuration, the one that limits the split first."""
+
+
+def plan_for(
+    model: nn.Module, *, heads: int | None = None, vocabulary: bool = False
+) -> dict[str, Style]:
+    """A plan that splits the attention by heads and the feed-forward layers by features.
+
+    Blocks are known by the names that decoders (q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj,
+    down_proj) and encoders (query, key, value, intermediate.dense, output.dense; q_lin, fc1 and the
+    like) of the transformers library give their layers. What is outside of blocks stays whole.
+
+    Args:
+        model: the model.
+        heads: heads of keys and values, which are not cut; taken from the model's `config` when
+            None. Queries that share keys stay together.
+        vocabulary: also split the embedding of the vocabulary and the output layer.
+
+    Raises:
+        UsageError: the model has no such block; layers in its blocks have other names, all of
+            which are listed; or nobody says how many heads there are.
+    """
+    plan: dict[str, Style] = {}
+    unmatched = []
+    for name, module in model.named_modules():
+        if not any(True for _ in module.parameters(recurse=False)):
+            continue
+        block = _BLOCK.match(name)
+        inside = name[block.end() :] if block else ""
+        if not inside:
+            if vocabulary:
+                plan.update(_of_vocabulary(name, module))
+            continue
+        style = _style(inside, module, model, heads)
+        if style is not None:
+            plan[name] = style
+        elif not _WHOLE.fullmatch(inside):
+            unmatched.append(name)
+    if unmatched:
+        raise UsageError(
+            f"no plan is known for {len(unmatched)} layers: {', '.join(_families(unmatched))}",
+            operation="plan_for",
+            hint="pass a plan of your own to parallelize_module: name -> colwise or rowwise",
+        )
+    if not any(_BLOCK.match(name) for name in plan):
+        raise UsageError(
+            f"{type(model).__name__} has no transformer block whose names are known",
+            operation="plan_for",
+            hint="pass a plan of your own to parallelize_module: name -> colwise or rowwise",
+        )
+    return plan
+
+
+def _style(inside: str, module: nn.Module, model: nn.Module, heads: int | None) -> Style | None:
+    if not isinstance(module, nn.Linear):
+        return None
+    if _ATTENTION_IN.fullmatch(inside):
+        return Colwise(multiple_of=_unit(module.out_features, model, heads, inside))
+    if _ATTENTION_OUT.fullmatch(inside):
+        return Rowwise(multiple_of=_unit(module.in_features, model, heads, inside))
+    if _FEED_FORWARD_IN.fullmatch(inside):
+        return Colwise()
+    if _FEED_FORWARD_OUT.fullmatch(inside):
+        return Rowwise()
+    return None
+
+
+def _of_vocabulary(name: str, module: nn.Module) -> Mapping[str, Style]:
+    if isinstance(module, nn.Embedding) and _VOCABULARY.fullmatch(name):
+        return {name: Rowwise()}
+    if isinstance(module, nn.Linear) and _HEAD.fullmatch(name):
+        return {name: Colwise(gather_output=True)}
+    return {}
+
+
+def _unit(features: int, model: nn.Module, heads: int | None, name: str) -> int:
+    """Features of one head of keys and values, with all the queries that use it."""
+    config: Any = getattr(model, "config", None)
+    found = heads
+    for attribute in _HEAD_COUNTS:
+        found = found or getattr(config, attribute, None)
+    if not found or features % found:
+        raise UsageError(
+            f"{name}: its {features} features are not those of {found} heads"
+            if found
+            else "the model's config does not say how many heads its attention has",
+            operation="plan_for",
+            hint="plan_for(model, heads=N), with the number of heads of keys and values",
+        )
+    return features // found
+
+
+def _families(names: list[str]) -> list[str]:
+    """The names with the numbers of blocks left out, each once."""
+    return list(dict.fromkeys(re.sub(r"(?<=\.)\d+(?=\.)|^\d+(?=\.)", "*", name) for name in names))

@@ -1,0 +1,267 @@
+"""Plans: what their names match, torch's styles, ties, and models of the transformers library."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from parallel.one_device import assert_gradients_are_parts, batch, device_of, run, whole_pair
+from rank_pool import RankPool
+from torch import nn
+from torch.distributed.tensor import Replicate, Shard
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    RowwiseParallel,
+    SequenceParallel,
+)
+
+from accelhal.distributed import Ranks, mesh
+from accelhal.errors import UnsupportedError, UsageError
+from accelhal.parallel import (
+    ColumnParallelLinear,
+    Colwise,
+    RowParallelLinear,
+    Rowwise,
+    VocabParallelEmbedding,
+    parallelize_module,
+    plan_for,
+)
+from accelhal.parallel.plan import match
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(8, 12), nn.Linear(12, 8)
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+
+
+def blocks() -> nn.Sequential:
+    return nn.Sequential(*(Block() for _ in range(2)))
+
+
+PLAN = {"*.up": "colwise", "*.down": "rowwise"}
+
+
+def plans_are_exact(ranks: Ranks) -> None:
+    torch.manual_seed(ranks.rank)  # of different values: rank 0's count
+    plans = (
+        PLAN,
+        {"*.up": ColwiseParallel(), "*.down": RowwiseParallel()},
+        {
+            "*.up": ColwiseParallel(output_layouts=Replicate()),
+            "*.down": RowwiseParallel(input_layouts=Replicate()),
+        },
+        {"*.up": Colwise(multiple_of=4), "1.down": Rowwise(multiple_of=4), "0.down": "rowwise"},
+    )
+    x = batch("even", (2, 3))
+    for plan in plans:
+        model = parallelize_module(blocks(), ranks, plan)
+        assert isinstance(model[0].up, ColumnParallelLinear)
+        assert isinstance(model[1].down, RowParallelLinear)
+        whole = blocks()
+        whole.load_state_dict(
+            {
+                name: value.full_tensor() if hasattr(value, "full_tensor") else value
+                for name, value in model.state_dict().items()
+            }
+        )
+        for mine, theirs in zip(run(model, x), run(whole, x), strict=True):
+            torch.testing.assert_close(mine, theirs)
+        torch.testing.assert_close(model[0].norm.weight.grad, whole[0].norm.weight.grad)
+        assert_gradients_are_parts(model[0].up, whole[0].up)
+
+
+def test_plans_by_name_style_and_torchs_styles(ranks: RankPool) -> None:
+    ranks.run(plans_are_exact, 3)
+
+
+def one_layer(ranks: Ranks) -> None:
+    part = parallelize_module(nn.Linear(4, 6), ranks, "colwise")
+    assert isinstance(part, ColumnParallelLinear)
+    with pytest.raises(UnsupportedError, match="Conv1d, which cannot be split colwise"):
+        parallelize_module(nn.Sequential(nn.Conv1d(1, 1, 1)), ranks, {"0": "colwise"})
+    with pytest.raises(UsageError, match=r"0: 2 output features are too few for 4 ranks"):
+        parallelize_module(nn.Sequential(nn.Linear(4, 2)), ranks, {"0": "colwise"})
+    two = mesh({"dp": 2, "tp": -1})
+    assert Ranks.of_mesh(two["tp"]).size == 2
+    with pytest.raises(UsageError, match=r"mesh has 2(.|\n)*mesh\['tp'\]"):
+        parallelize_module(blocks(), two, PLAN)
+
+
+def test_a_layer_alone_and_meshes(ranks: RankPool) -> None:
+    ranks.run(one_layer, 4)
+
+
+def test_names_that_match_nothing_are_all_listed() -> None:
+    plan = {"*.up": "colwise", "*.upp": "colwise", "*.mlp.down": "rowwise"}
+    with pytest.raises(UsageError, match=r"2 of 3 names .*: \*\.upp, \*\.mlp\.down"):
+        match(blocks(), plan)
+    assert list(match(blocks(), PLAN)) == ["0.up", "1.up", "0.down", "1.down"]
+    assert match(blocks(), {"*": "colwise"}).keys() == {"0", "1"}  # a star is one part
+
+
+def test_a_module_named_twice_is_refused_unless_alike() -> None:
+    with pytest.raises(UsageError, match=r"names 0\.up twice"):
+        match(blocks(), {"*.up": "colwise", "0.up": "rowwise"})
+    match(blocks(), {"*.up": "colwise", "0.up": "colwise"})
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        SequenceParallel(),
+        ColwiseParallel(use_local_output=False),
+        ColwiseParallel(input_layouts=Shard(1)),
+        RowwiseParallel(output_layouts=Shard(1)),
+    ],
+    ids=lambda style: type(style).__name__,
+)
+def test_torchs_styles_with_other_layouts_are_refused(style) -> None:
+    with pytest.raises(UnsupportedError, match=r"\*\.up: .*Parallel as it is set up here"):
+        match(blocks(), {"*.up": style})
+
+
+def test_a_style_that_does_not_exist_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"did you mean 'colwise'"):
+        match(blocks(), {"*.up": "colwize"})
+
+
+def on_boards(ranks: Ranks) -> None:
+    whole = whole_pair("even")
+    pair = parallelize_module(whole_pair("even"), ranks, {"0": "colwise", "2": "rowwise"})
+    x = batch("even", (5,))
+    assert pair[0].weight.device.type == "mock"  # the parts went to the mesh's device
+    for mine, theirs in zip(run(pair, x.to(device_of(ranks))), run(whole, x), strict=False):
+        torch.testing.assert_close(mine.cpu(), theirs)
+
+
+def test_parts_go_to_the_boards(board_ranks: RankPool) -> None:
+    board_ranks.run(on_boards, 3)
+
+
+# ---- models of the transformers library
+
+
+def llama() -> nn.Module:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    return _made(
+        LlamaForCausalLM,
+        LlamaConfig(
+            vocab_size=32,
+            hidden_size=24,
+            intermediate_size=36,
+            num_hidden_layers=2,
+            num_attention_heads=6,
+            num_key_value_heads=3,
+            tie_word_embeddings=True,
+        ),
+    )
+
+
+def bert() -> nn.Module:
+    from transformers import BertConfig, BertForSequenceClassification
+
+    return _made(
+        BertForSequenceClassification,
+        BertConfig(
+            vocab_size=32,
+            hidden_size=24,
+            intermediate_size=36,
+            num_hidden_layers=2,
+            num_attention_heads=6,
+            hidden_dropout_prob=0,
+            attention_probs_dropout_prob=0,
+        ),
+    )
+
+
+def _made(model, config) -> nn.Module:
+    torch.manual_seed(0)
+    return model(config)
+
+
+def transformer_is_exact(ranks: Ranks, name: str, split, vocabulary: bool) -> None:
+    make = {"llama": llama, "bert": bert}[name]
+    whole, model = make(), make()
+    parallelize_module(model, ranks, plan_for(model, vocabulary=vocabulary), split=split)
+    entries = torch.arange(10).view(2, 5)
+    outputs = [one(input_ids=entries).logits for one in (whole, model)]
+    torch.testing.assert_close(outputs[1], outputs[0])
+    for one in outputs:
+        one.square().sum().backward()
+    parts, compared = dict(model.named_modules()), 0
+    for module_name, module in whole.named_modules():
+        part = parts[module_name]
+        if hasattr(part, "sharded"):
+            assert_gradients_are_parts(part, module, rtol=1e-4, atol=1e-5)
+            compared += 1
+        elif isinstance(module, nn.LayerNorm):
+            torch.testing.assert_close(part.weight.grad, module.weight.grad, rtol=1e-4, atol=1e-5)
+    assert compared == {"llama": 14, "bert": 12}[name] + 2 * vocabulary
+    if vocabulary:
+        assert isinstance(model.model.embed_tokens, VocabParallelEmbedding)
+        assert model.lm_head.weight is model.model.embed_tokens.weight
+
+
+@pytest.mark.parametrize(
+    ("name", "world", "split", "vocabulary"),
+    [
+        ("llama", 3, None, False),
+        ("llama", 2, (2, 1), True),
+        ("llama", 2, None, True),
+        ("bert", 3, None, False),
+        ("bert", 4, (2, 1, 2, 1), False),
+    ],
+)
+def test_transformers_are_what_they_are_on_one_device(
+    ranks: RankPool, name: str, world: int, split, vocabulary: bool
+) -> None:
+    ranks.run(transformer_is_exact, world, name, split, vocabulary)
+
+
+def half_a_tie(ranks: Ranks) -> None:
+    model = llama()
+    with pytest.raises(UsageError, match=r"embed_tokens\.weight and lm_head\.weight are one"):
+        parallelize_module(model, ranks, {"lm_head": "colwise_gather_output"})
+
+
+def test_half_of_a_tie_is_refused(ranks: RankPool) -> None:
+    ranks.run(half_a_tie, 2)
+
+
+def test_heads_are_not_cut() -> None:
+    plan = plan_for(llama())
+    assert plan["model.layers.0.self_attn.q_proj"] == Colwise(multiple_of=8)  # 2 queries a key
+    assert plan["model.layers.0.self_attn.k_proj"] == Colwise(multiple_of=4)
+    assert plan["model.layers.1.self_attn.o_proj"] == Rowwise(multiple_of=8)
+    assert plan["model.layers.1.mlp.down_proj"] == Rowwise()
+    assert not any("embed" in name or "norm" in name or name == "lm_head" for name in plan)
+
+
+class Fused(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.self_attn = nn.ModuleDict(
+            {"qkv_proj": nn.Linear(8, 24), "o_proj": nn.Linear(8, 8), "q_norm": nn.LayerNorm(4)}
+        )
+        self.mlp_norm = nn.LayerNorm(8)
+
+
+def test_layers_of_blocks_that_no_plan_is_known_for_are_listed_once() -> None:
+    model = nn.ModuleDict({"layers": nn.ModuleList([Fused(), Fused()]), "head": nn.Linear(8, 8)})
+    with pytest.raises(UsageError) as told:
+        plan_for(model, heads=2)
+    assert told.value.message == (
+        "no plan is known for 4 layers: layers.*.self_attn.qkv_proj, layers.*.self_attn.q_norm"
+    )
+
+
+def test_a_model_without_blocks_or_heads_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no transformer block"):
+        plan_for(nn.Sequential(nn.ReLU()))
+    with pytest.raises(UsageError, match="does not say how many heads"):
+        plan_for(nn.ModuleList([nn.ModuleDict({"q_proj": nn.Linear(4, 4)})]))
