@@ -82,7 +82,8 @@ class VocabParallelEmbedding(ShardedModule):
             source: rank of the group whose values all take; None takes each rank's own.
 
         Raises:
-            UnsupportedError: the layer renormalizes vectors or makes sparse gradients.
+            UnsupportedError: the layer renormalizes vectors, makes sparse gradients, or computes
+                something else than `nn.Embedding` does.
         """
         self = cls.__new__(cls)
         nn.Module.__init__(self)
@@ -107,7 +108,7 @@ class VocabParallelEmbedding(ShardedModule):
         self.padding_idx = whole.padding_idx
         self.split = split_sizes(whole.num_embeddings, ranks.size, split, what="entries")
         rows = ShardedDimension(0, self.split)
-        self.take_over(whole, ranks, {"weight": rows}, device=device, source=source)
+        self.take_over(whole, nn.Embedding, ranks, {"weight": rows}, device=device, source=source)
         self._start = self.split.start(ranks.rank)
         self._end = self._start + self.split.sizes[ranks.rank]
 

@@ -39,7 +39,7 @@ def gradient_norm(model: nn.Module, norm_type: float = 2.0) -> torch.Tensor:
     Raises:
         UnsupportedError: a gradient is a DTensor of partial sums.
     """
-    return _norm(_collected(model), norm_type, _device_of(model))
+    return _norm(_collected(model), norm_type, _zero_of(model))
 
 
 def clip_grad_norm_(model: nn.Module, max_norm: float, norm_type: float = 2.0) -> torch.Tensor:
@@ -60,7 +60,7 @@ def clip_grad_norm_(model: nn.Module, max_norm: float, norm_type: float = 2.0) -
         UnsupportedError: a gradient is a DTensor of partial sums.
     """
     alike = _collected(model)
-    norm = _norm(alike, norm_type, _device_of(model))
+    norm = _norm(alike, norm_type, _zero_of(model))
     scale = torch.clamp(max_norm / (norm + _SMALL), max=1.0)
     for one in alike:
         for part in one.parts:
@@ -68,16 +68,16 @@ def clip_grad_norm_(model: nn.Module, max_norm: float, norm_type: float = 2.0) -
     return norm
 
 
-def _norm(alike: list[_Alike], norm_type: float, device: torch.device) -> torch.Tensor:
+def _norm(alike: list[_Alike], norm_type: float, zero: torch.Tensor) -> torch.Tensor:
     largest = norm_type == float("inf")
-    total = torch.zeros((), device=device)
+    total = zero
     for one in alike:
         norms = [
-            torch.linalg.vector_norm(part, norm_type, dtype=torch.float32).to(device)
+            torch.linalg.vector_norm(part, norm_type, dtype=zero.dtype).to(zero.device)
             for part in one.parts
             if part.numel()
         ]
-        stacked = torch.stack(norms) if norms else torch.zeros(1, device=device)
+        stacked = torch.stack(norms) if norms else zero.unsqueeze(0)
         own = stacked.max() if largest else stacked.pow(norm_type).sum()
         for group in one.groups:
             dist.all_reduce(own, dist.ReduceOp.MAX if largest else dist.ReduceOp.SUM, group=group)
@@ -130,6 +130,10 @@ def _groups(parameter: Any) -> tuple[dist.ProcessGroup, ...]:
     )
 
 
-def _device_of(model: nn.Module) -> torch.device:
-    first = next(model.parameters(), None)
-    return torch.device("cpu") if first is None else first.device
+def _zero_of(model: nn.Module) -> torch.Tensor:
+    """Zero where the norm is computed and in its type: the same on ranks without gradients."""
+    dtype, device = torch.float32, None
+    for parameter in model.parameters():
+        dtype = torch.promote_types(dtype, parameter.dtype)
+        device = device or parameter.device
+    return torch.zeros((), dtype=dtype, device=device)

@@ -117,7 +117,9 @@ class ColumnParallelLinear(ShardedModule):
             whole.out_features, ranks.size, split, multiple_of, what="output features"
         )
         rows = ShardedDimension(0, self.split)
-        self.take_over(whole, ranks, {"weight": rows, "bias": rows}, device=device, source=source)
+        self.take_over(
+            whole, nn.Linear, ranks, {"weight": rows, "bias": rows}, device=device, source=source
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """This rank's output features, or all of them with `gather_output`.
@@ -262,7 +264,7 @@ class RowParallelLinear(ShardedModule):
         )
         self._width = self.split.sizes[ranks.rank] if input_is_parallel else self.in_features
         columns = ShardedDimension(1, self.split)
-        self.take_over(whole, ranks, {"weight": columns}, device=device, source=source)
+        self.take_over(whole, nn.Linear, ranks, {"weight": columns}, device=device, source=source)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The whole output on every rank; this rank's product without `reduce_results`.

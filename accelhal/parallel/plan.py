@@ -18,6 +18,10 @@ from accelhal.parallel.styles import Colwise, PlanEntry, Rowwise, Style, style_o
 
 Plan = Mapping[str, PlanEntry]
 
+_PAST_THEIR_LAYERS = (nn.MultiheadAttention, nn.TransformerEncoderLayer)
+"""torch's modules that compute with the weights of their layers, past the layers: the first always,
+the second in eval mode without gradients."""
+
 
 def parallelize_module(
     model: nn.Module,
@@ -61,8 +65,16 @@ def parallelize_module(
         return _part_of(model, style_of(plan, "plan"), ranks, split, source, "the model")
     chosen = match(model, plan)
     parts: dict[nn.Module, ShardedModule] = {}
+    styles: dict[nn.Module, Style] = {}
     for name, style in chosen.items():
         whole = model.get_submodule(name)
+        _require_called(model.get_submodule(name.rpartition(".")[0]), name)
+        if styles.setdefault(whole, style) != style:
+            raise UsageError(
+                f"{name} is a module that the plan names by another name too, with another style",
+                operation="parallelize_module",
+                hint="one style for each module",
+            )
         if whole not in parts:
             parts[whole] = _part_of(whole, style, ranks, split, source, name)
     _tie(model, parts)
@@ -103,6 +115,16 @@ def match(model: nn.Module, plan: Plan) -> dict[str, Style]:
             hint=f"{did_you_mean(unmatched[0], names)}`*` stands for one part of a name",
         )
     return chosen
+
+
+def _require_called(parent: nn.Module, name: str) -> None:
+    if isinstance(parent, _PAST_THEIR_LAYERS):
+        raise UnsupportedError(
+            f"{name} cannot be split: its {type(parent).__name__} computes with the layer's "
+            "weights without calling the layer",
+            operation="parallelize_module",
+            hint="leave it out of the plan, or write the block with layers that are called",
+        )
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -11,7 +11,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh
 
 from accelhal.distributed.ranks import Ranks
-from accelhal.errors import UsageError
+from accelhal.errors import UnsupportedError, UsageError
 from accelhal.parallel.checkpoint_shard import CheckpointShard
 from accelhal.parallel.shards import (
     ShardedDimension,
@@ -20,6 +20,17 @@ from accelhal.parallel.shards import (
     local_part,
     shard_parameter,
 )
+
+_HOOKS = (
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+)
+"""Hooks that see a layer compute; those that see it saved and loaded knew its whole parameters."""
 
 Group = dist.ProcessGroup | DeviceMesh | Ranks
 
@@ -47,6 +58,7 @@ class ShardedModule(nn.Module):
     def take_over(
         self,
         whole: nn.Module,
+        kind: type[nn.Module],
         ranks: Ranks,
         sharded: Mapping[str, ShardedDimension],
         *,
@@ -56,12 +68,17 @@ class ShardedModule(nn.Module):
         """Become this rank's part of a whole layer.
 
         Args:
-            whole: the layer whose parameters are divided.
+            whole: the layer whose parameters are divided; its hooks are kept.
+            kind: torch's layer that this one computes.
             ranks: the ranks.
             sharded: what is split.
             device: where the parts are to lie; where they lie when None.
             source: rank of the group whose values all take; None takes each rank's own.
+
+        Raises:
+            UnsupportedError: the layer computes something else than `kind` does.
         """
+        _require_plain(whole, kind)
         self.ranks = ranks
         self.sharded = dict(sharded)
         for name, parameter in whole._parameters.items():
@@ -77,6 +94,9 @@ class ShardedModule(nn.Module):
                 requires_grad=parameter.requires_grad,
             )
             self.register_parameter(name, part)
+        for hooks in _HOOKS:
+            getattr(self, hooks).update(getattr(whole, hooks))
+        self._is_full_backward_hook = whole._is_full_backward_hook
         self.train(whole.training)
 
     def uneven(self) -> dict[str, ShardedDimension]:
@@ -110,15 +130,35 @@ class ShardedModule(nn.Module):
 
     def _own_part(self, value: Any, parameter: Any, dimension: ShardedDimension) -> Any:
         """What of a loaded value belongs into the parameter, in the parameter's own form."""
-        if isinstance(value, CheckpointShard):
-            return value.part
         own = local_part(parameter)
+        if isinstance(value, CheckpointShard):
+            mine = dimension.offsets(own, self.ranks.rank)
+            return value.part if value.offsets == mine else value
         plain = local_part(value) is value
         if not plain or value.shape != dimension.whole_shape(own):
             return value
-        part = dimension.part(value, self.ranks.rank).to(own.device)
+        part = dimension.part(value, self.ranks.rank)
+        # A parameter without memory gets the value itself (assign=True), which has a place.
+        part = part.clone() if own.is_meta else part.to(own.device)
         layout = layout_of(parameter)
         return part if layout is None else in_layout(part, layout)
+
+
+def _require_plain(whole: nn.Module, kind: type[nn.Module]) -> None:
+    """Refuse a layer whose forward function or parameters are not those of torch's layer."""
+    parameters = {"weight"} if kind is nn.Embedding else {"weight", "bias"}
+    if (
+        type(whole).forward is not kind.forward
+        or "forward" in whole.__dict__
+        or whole._parameters.keys() != parameters
+    ):
+        raise UnsupportedError(
+            f"{whole} does not compute what {kind.__name__} does: its forward function or its "
+            "parameters are others",
+            operation="parallel",
+            hint="leave it out of the plan, or remove what changes it (a parametrization, a "
+            "wrapper) first",
+        )
 
 
 def wrong_width(layer: nn.Module, x: torch.Tensor, width: int, whose: str) -> UsageError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accelhal.errors import UsageError
+from accelhal.parallel.apportionment import largest_remainders
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,11 @@ def split_sizes(
             "multiple_of is the size of what must not be cut, such as the head dimension",
         )
     units = total // multiple_of
-    counts = _chunks(units, ranks) if shares is None else _shared(units, _checked(shares, ranks))
+    counts = (
+        _chunks(units, ranks)
+        if shares is None
+        else largest_remainders(units, _checked(shares, ranks))
+    )
     if min(counts) < 1:
         pieces = f"{units} pieces of {multiple_of} {what}" if multiple_of > 1 else f"{units} {what}"
         raise _misused(
@@ -77,24 +82,13 @@ def split_sizes(
 
 def _chunks(units: int, ranks: int) -> list[int]:
     sizes = _chunk_sizes(units, ranks)
-    return sizes if min(sizes) else _shared(units, [Fraction(1)] * ranks)
+    return sizes if min(sizes) else largest_remainders(units, [Fraction(1)] * ranks)
 
 
 def _chunk_sizes(total: int, ranks: int) -> list[int]:
     """What torch.chunk makes, with 0 for chunks that it leaves out."""
     chunk = math.ceil(total / ranks)
     return [max(0, min(chunk, total - rank * chunk)) for rank in range(ranks)]
-
-
-def _shared(units: int, shares: Sequence[Fraction]) -> list[int]:
-    """Largest remainders, computed exactly: every rank must come to the same parts."""
-    whole = sum(shares)
-    exact = [units * share / whole for share in shares]
-    counts = [math.floor(part) for part in exact]
-    order = sorted(range(len(shares)), key=lambda rank: (counts[rank] - exact[rank], rank))
-    for rank in order[: units - sum(counts)]:
-        counts[rank] += 1
-    return counts
 
 
 def _checked(shares: Sequence[float], ranks: int) -> list[Fraction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -32,6 +33,9 @@ _HEAD = re.compile(r"(?:.*\.)?(?:lm_head|embed_out)")
 _HEAD_COUNTS = ("num_key_value_heads", "num_attention_heads", "n_heads")
 """Attributes of a configuration, the one that limits the split first."""
 
+_WHOLE_HEADS = frozenset({*_HEAD_COUNTS, "num_heads", "num_kv_heads", "n_head"})
+"""Attributes of an attention with the number of all heads."""
+
 
 def plan_for(
     model: nn.Module, *, heads: int | None = None, vocabulary: bool = False
@@ -50,7 +54,8 @@ def plan_for(
 
     Raises:
         UsageError: the model has no such block; layers in its blocks have other names, all of
-            which are listed; or nobody says how many heads there are.
+            which are listed; nobody says how many heads there are; or an attention reshapes by the
+            number of all heads.
     """
     plan: dict[str, Style] = {}
     unmatched = []
@@ -63,7 +68,8 @@ def plan_for(
             if vocabulary:
                 plan.update(_of_vocabulary(name, module))
             continue
-        style = _style(inside, module, model, heads)
+        attention = model.get_submodule(name.rpartition(".")[0])
+        style = _style(inside, module, attention, model, heads)
         if style is not None:
             plan[name] = style
         elif not _WHOLE.fullmatch(inside):
@@ -83,10 +89,13 @@ def plan_for(
     return plan
 
 
-def _style(inside: str, module: nn.Module, model: nn.Module, heads: int | None) -> Style | None:
+def _style(
+    inside: str, module: nn.Module, attention: nn.Module, model: nn.Module, heads: int | None
+) -> Style | None:
     if not isinstance(module, nn.Linear):
         return None
     if _ATTENTION_IN.fullmatch(inside):
+        _require_any_heads(attention)
         return Colwise(multiple_of=_unit(module.out_features, model, heads, inside))
     if _ATTENTION_OUT.fullmatch(inside):
         return Rowwise(multiple_of=_unit(module.in_features, model, heads, inside))
@@ -95,6 +104,26 @@ def _style(inside: str, module: nn.Module, model: nn.Module, heads: int | None) 
     if _FEED_FORWARD_OUT.fullmatch(inside):
         return Rowwise()
     return None
+
+
+def _require_any_heads(attention: nn.Module) -> None:
+    """Refuse code that knows the number of all heads: of a part, it mixes up positions and heads.
+
+    Such code says `view(batch, -1, self.num_heads, size)`, which fits a part of the heads too.
+    """
+    for kind in type(attention).__mro__[: type(attention).__mro__.index(nn.Module)]:
+        for name, function in vars(kind).items():
+            code = (
+                getattr(inspect.unwrap(function), "__code__", None) if name != "__init__" else None
+            )
+            if code is not None and not _WHOLE_HEADS.isdisjoint(code.co_names):
+                raise UsageError(
+                    f"{kind.__name__}.{name} uses the number of all heads, of which each rank "
+                    "would have some",
+                    operation="plan_for",
+                    hint="set the number of heads of the attention modules to that of a rank, and "
+                    "pass a plan of your own to parallelize_module",
+                )
 
 
 def _of_vocabulary(name: str, module: nn.Module) -> Mapping[str, Style]:

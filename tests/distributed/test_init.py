@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
 
 import pytest
 from rank_pool import run_alone
@@ -109,28 +108,25 @@ def test_a_process_that_nobody_launched_says_how_to(monkeypatch: pytest.MonkeyPa
         accelhal.distributed.init("cpu", timeout=0)
 
 
-def loses_rank_2(backward: bool) -> tuple[str, str, bool]:
+def loses_rank_2(backward: bool) -> tuple[str, str]:
     import torch
 
     import accelhal.distributed
     from accelhal.parallel import ColumnParallelLinear, RowParallelLinear
 
-    limit = 30.0
-    me = accelhal.distributed.init("cpu", timeout=limit)
+    me = accelhal.distributed.init("cpu", timeout=30)
     row, column = RowParallelLinear(6, 4), ColumnParallelLinear(4, 6)
     x = torch.ones(2, 2)
     row(x)
     if me.rank == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-    begun = time.monotonic()
     try:
         if backward:
             column(torch.ones(2, 4, requires_grad=True)).sum().backward()
         else:
             row(x)
     except DistributedError as error:
-        within = time.monotonic() - begun < limit
-        return str(error), me.device.classify_error(error).label, within
+        return str(error), me.device.classify_error(error).label
     raise AssertionError("nothing was noticed")
 
 
@@ -139,7 +135,7 @@ def test_a_rank_that_dies_in_a_collective_ends_the_others(backward: bool) -> Non
     *others, dead = run_alone(loses_rank_2, 3, backward)
     assert dead.code == -signal.SIGKILL
     for rank, ended in enumerate(others):
-        text, kind, within = ended.answer
+        text, kind = ended.answer
         assert f"all_reduce over ranks 0-2 failed on rank {rank}" in text
         assert "a rank died, hangs" in text
-        assert (kind, within) == ("communication", True)
+        assert kind == "communication"

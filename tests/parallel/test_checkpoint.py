@@ -144,3 +144,31 @@ def shard_in_state(ranks: Ranks, folder: Path) -> None:
 
 def test_an_uneven_part_knows_its_place(ranks: RankPool, tmp_path: Path) -> None:
     ranks.run(shard_in_state, 2, tmp_path)
+
+
+def into_a_model_without_memory(ranks: Ranks, layout: str) -> None:
+    whole = split_whole(layout)
+    with torch.device("meta"):
+        empty = split_whole(layout)
+    model = parallelize_module(empty.to("meta"), ranks, PLAN, split=shares(layout, ranks.size))
+    model.load_state_dict(whole.state_dict(), assign=True)
+    x = batch(layout, (3,))
+    torch.testing.assert_close(model(x), whole(x))
+
+
+@pytest.mark.parametrize("layout", ["even", "uneven"])
+def test_a_model_without_memory_is_given_a_whole_state(ranks: RankPool, layout: str) -> None:
+    ranks.run(into_a_model_without_memory, 2, layout)
+
+
+def of_another_rank(ranks: Ranks) -> None:
+    model = split(ranks, "uneven")
+    state = model.state_dict()
+    shard = state["0.weight"]
+    state["0.weight"] = CheckpointShard(shard.part, shard.shape, torch.Size([1, 0]))
+    with pytest.raises(RuntimeError, match=r"size mismatch for 0\.weight"):
+        model.load_state_dict(state)
+
+
+def test_a_part_of_another_place_is_not_loaded(ranks: RankPool) -> None:
+    ranks.run(of_another_rank, 2)

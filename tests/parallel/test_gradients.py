@@ -122,3 +122,19 @@ def with_fsdp(ranks: Ranks, layout: str) -> None:
 @pytest.mark.parametrize("layout", ["even", "uneven"])
 def test_norms_beside_fully_shard(ranks: RankPool, layout: str) -> None:
     ranks.run(with_fsdp, 4, layout)
+
+
+def double_precision(ranks: Ranks) -> None:
+    whole = whole_pair("uneven", dtype=torch.float64)
+    model = parallelize_module(
+        copy.deepcopy(whole), ranks, PLAN, split=shares("uneven", ranks.size)
+    )
+    x = batch("uneven", (3,), torch.float64)
+    run(model, x)
+    run(whole, x)
+    expected = torch.nn.utils.get_total_norm([p.grad for p in whole.parameters()])
+    torch.testing.assert_close(gradient_norm(model), expected)
+
+
+def test_norms_of_double_precision(ranks: RankPool) -> None:
+    ranks.run(double_precision, 2)

@@ -265,3 +265,80 @@ def test_a_model_without_blocks_or_heads_is_refused() -> None:
         plan_for(nn.Sequential(nn.ReLU()))
     with pytest.raises(UsageError, match="does not say how many heads"):
         plan_for(nn.ModuleList([nn.ModuleDict({"q_proj": nn.Linear(4, 4)})]))
+
+
+class ScaledEmbedding(nn.Embedding):
+    def forward(self, entries: torch.Tensor) -> torch.Tensor:
+        return super().forward(entries) * 3
+
+
+def layers_that_compute_something_else(ranks: Ranks) -> None:
+    wrapped = nn.Linear(8, 8)
+    wrapped.forward = lambda x: 2 * x
+    normed = nn.utils.parametrizations.weight_norm(nn.Linear(8, 8))
+    for layer in (ScaledEmbedding(8, 4), wrapped, normed):
+        with pytest.raises(UnsupportedError, match=r"0: (.|\n)*does not compute what"):
+            parallelize_module(nn.Sequential(layer), ranks, {"0": "rowwise"})
+
+
+def test_layers_that_compute_something_else_are_refused(ranks: RankPool) -> None:
+    ranks.run(layers_that_compute_something_else, 2)
+
+
+def hooks_are_kept(ranks: Ranks) -> None:
+    whole = whole_pair("even")
+    whole[0].register_forward_hook(lambda layer, given, output: output * 2)
+    whole[2].register_forward_pre_hook(lambda layer, given: (given[0] * 2,))
+    x = batch("even", (3,))
+    expected = run(whole, x)
+    model = parallelize_module(whole, ranks, {"0": "colwise", "2": "rowwise"})
+    torch.testing.assert_close(run(model, x), expected)
+
+
+def test_hooks_of_a_layer_are_kept(ranks: RankPool) -> None:
+    ranks.run(hooks_are_kept, 2)
+
+
+def one_module_by_two_names(ranks: Ranks) -> None:
+    layer = nn.Linear(8, 8)
+    with pytest.raises(UsageError, match="by another name too, with another style"):
+        parallelize_module(nn.Sequential(layer, layer), ranks, {"0": "colwise", "1": "rowwise"})
+
+
+def test_one_module_has_one_style_by_all_its_names(ranks: RankPool) -> None:
+    ranks.run(one_module_by_two_names, 2)
+
+
+class CountsHeads(nn.Module):
+    """Reshapes as some models do: with half the heads, half the positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num_heads = 4
+        self.q_proj, self.o_proj = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        heads = self.q_proj(x).view(len(x), -1, self.num_heads, 2)
+        return self.o_proj(heads.reshape(*x.shape[:2], -1))
+
+
+def test_an_attention_that_counts_all_heads_is_refused() -> None:
+    model = nn.ModuleDict({"layers": nn.ModuleList([CountsHeads()])})
+    with pytest.raises(UsageError, match=r"CountsHeads\.forward uses the number of all heads"):
+        plan_for(model, heads=4)
+
+
+def layers_that_are_not_called(ranks: Ranks) -> None:
+    """Of uneven parts, their sum would be left out silently."""
+    attention = nn.MultiheadAttention(8, 2)
+    block = nn.TransformerEncoderLayer(8, 2, 12)
+    for model, plan in (
+        (attention, {"out_proj": "rowwise"}),
+        (block, {"linear1": "colwise", "linear2": "rowwise"}),
+    ):
+        with pytest.raises(UnsupportedError, match="without calling the layer"):
+            parallelize_module(model, ranks, plan, split=[2, 1])
+
+
+def test_layers_whose_weights_are_used_past_them_are_refused(ranks: RankPool) -> None:
+    ranks.run(layers_that_are_not_called, 2)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
+
+from accelhal.parallel.apportionment import largest_remainders
 
 
 def apportion(rows: int, weights: Sequence[float]) -> list[int]:
@@ -18,13 +19,7 @@ def apportion(rows: int, weights: Sequence[float]) -> list[int]:
         rows: 0 or more.
         weights: above 0, at least one. They are taken exactly: ranks must come to the same rows.
     """
-    shares = [Fraction(weight) for weight in weights]
-    whole = sum(shares)
-    exact = [rows * share / whole for share in shares]
-    counts = [math.floor(part) for part in exact]
-    order = sorted(range(len(shares)), key=lambda place: (counts[place] - exact[place], place))
-    for place in order[: rows - sum(counts)]:
-        counts[place] += 1
+    counts = largest_remainders(rows, [Fraction(weight) for weight in weights])
     if rows >= len(counts):
         for place, count in enumerate(counts):
             if count == 0:

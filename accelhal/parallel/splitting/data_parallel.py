@@ -92,19 +92,19 @@ class LocalDataParallel:
         try:
             while pieces.left or under_way or not ended:
                 if rows == 0 and not under_way:  # the model says what no rows give
-                    part = Part(self.splitter.devices[0], 0, 0)
-                    if not self._begin(under_way, part, batch, target):
-                        _redo(pieces, part)
+                    none = Part(self.splitter.devices[0], 0, 0)
+                    if not self._begin(under_way, none, batch, target):
+                        _redo(pieces, none)
                 for one in under_way.free():
                     part = pieces.take(one)
                     if part is not None and not self._begin(under_way, part, batch, target):
                         _redo(pieces, part)
                 if under_way:
-                    part, output, done = under_way.next_ended()
+                    worked, output, done = under_way.next_ended()
                     if done:
-                        ended.append((part, output))
+                        ended.append((worked, output))
                     else:
-                        _redo(pieces, part)
+                        _redo(pieces, worked)
         finally:
             under_way.settle()
         ended.sort(key=lambda one: one[0].start)

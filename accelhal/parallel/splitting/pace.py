@@ -8,6 +8,9 @@ MOST_CHANGE = 3.0
 A step that compiles, or waits for another program, takes many times as long; the next will not.
 """
 
+SPREAD_WEIGHT = 0.1
+"""Least weight of a new step in the spread: the mean of some ten steps."""
+
 ALIKE = 1e-3
 """1 - cos² of the angle between the fit's two columns below which the sizes were too alike."""
 
@@ -20,6 +23,8 @@ class Pace:
 
     Attributes:
         seconds_per_row: the estimate; None before a step has ended.
+        spread: how far a step is from the estimate before it, as a fraction of it, on average; None
+            before two steps have ended.
 
     Args:
         alpha: weight of a new step, above 0 to 1.
@@ -28,6 +33,7 @@ class Pace:
 
     def __init__(self, alpha: float, warmup: int) -> None:
         self.seconds_per_row: float | None = None
+        self.spread: float | None = None
         self._alpha = alpha
         self._passed_over = warmup
         self._steps = 0
@@ -54,6 +60,9 @@ class Pace:
             self.seconds_per_row = new
         else:
             new = min(max(new, old / MOST_CHANGE), old * MOST_CHANGE)
+            off = abs(new / old - 1)
+            before = off if self.spread is None else self.spread
+            self.spread = before + max(SPREAD_WEIGHT, 1 / self._steps) * (off - before)
             weight = max(self._alpha, 1 / (self._steps + 1))
             self.seconds_per_row = old + weight * (new - old)
         self._steps += 1

@@ -16,11 +16,12 @@ from accelhal.parallel.splitting.speeds import relative_speed
 
 Policy = Literal["equal", "weighted", "ewma", "guided", "pull", "auto"]
 
-GUIDED_BELOW = 0.005
-"""Share of a step that one launch may cost where "auto" takes guided.
+GUIDED_BELOW = 0.25
+"""A launch's share of a step, over the spread of the steps, below which "auto" takes guided.
 
-Measured by `simulation`, two devices of 1 : 0.5: guided and ewma are alike where a launch costs
-0.6 % of the step and jitter is 2 %, 1.3 % and 5 %, 3.5 % and 10 %.
+What guided gains grows with the jitter, what it loses with its launches. Measured by `simulation`,
+two to four devices: both are alike where a launch costs 0.45 to 0.6 % of the step and jitter is
+2 %, 1.6 to 2.3 % and 5 %, 4 % and more and 10 %. The spread that is seen is about the jitter.
 """
 
 TRIAL_STEPS = 3
@@ -39,7 +40,7 @@ class BatchSplitter:
         devices: Devices, Partitions, ranks or names; at least one, all different.
         policy: "equal": the same for all. "weighted": by `speeds`. "ewma": by the observed speeds.
             "guided": three quarters so, the rest to who is free. "pull": pieces to who is free.
-            "auto": guided where launches are cheap beside the step, else ewma.
+            "auto": guided where launches cost less than jitter does, else ewma.
         alpha: weight of a new step in the observed speeds, above 0 to 1.
         speeds: relative speeds, above 0, one a device; by default a slice of a board counts as its
             share of the board's compute, all else as 1.
@@ -208,7 +209,8 @@ class BatchSplitter:
         launches = [pace.launch_seconds for pace in self._paces]
         step = rows / sum(1 / pace for pace in self._seconds_per_row() or [math.inf])
         costs = [launch for launch in launches if launch is not None]
-        cheap = len(costs) == len(launches) and max(costs) < GUIDED_BELOW * step
+        spread = max((pace.spread or 0.0 for pace in self._paces), default=0.0)
+        cheap = len(costs) == len(launches) and max(costs) < GUIDED_BELOW * spread * step
         return "guided" if cheap else "ewma"
 
     def _manner(self, rows: int) -> Manner:

@@ -97,15 +97,19 @@ def test_a_removed_device_gets_nothing_more():
         splitter.remove("c")
 
 
-@pytest.mark.parametrize(("launch", "chosen"), [(0.01, "guided"), (8.0, "ewma")])
-def test_auto_takes_guided_where_launches_are_cheap(launch, chosen):
+@pytest.mark.parametrize(
+    ("launch", "jitter", "chosen"),
+    [(0.01, 0.05, "guided"), (8.0, 0.05, "ewma"), (8.0, 0.5, "guided"), (0.1, 0.0, "ewma")],
+)
+def test_auto_takes_guided_where_launches_cost_less_than_jitter(launch, jitter, chosen):
     splitter = BatchSplitter("ab", "auto", warmup=0)
-    for _ in range(5):
+    for step in range(8):
+        slow = 1 + jitter * (-1) ** step
         pieces = splitter.pieces(256)
         while pieces.left:
             for one in "ab":
                 if (part := pieces.take(one)) is not None:
-                    splitter.observe(one, part.rows, launch + part.rows)
+                    splitter.observe(one, part.rows, (launch + part.rows) * slow)
     assert splitter.chosen(256) == chosen
 
 

@@ -35,3 +35,15 @@ def test_views_are_of_their_bases_kind(
 
     (board,) = mock_boards(count=1)
     assert facts(board) == facts("cpu")
+
+
+def test_an_inference_tensor_can_be_copied_without_waiting(
+    mock_boards: Callable[..., list[str]],
+) -> None:
+    (board,) = mock_boards(count=1, mode="python")
+    with torch.inference_mode():
+        pinned = torch.arange(4.0).pin_memory()
+        moved = pinned.to(board, non_blocking=True)
+        assert pinned.is_inference()
+        assert moved.cpu().tolist() == [0, 1, 2, 3]
+        pinned.fill_(7)  # nothing is under way any more

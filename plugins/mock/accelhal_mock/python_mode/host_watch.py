@@ -86,7 +86,7 @@ def watch(tensor: torch.Tensor, *, read_by_copy: bool) -> None:
     assert storage is not None, "asynchronous copies use pinned memory"
     if read_by_copy:
         with _lock:
-            _read_by_copies.append((weakref.ref(tensor), tensor._version, storage))
+            _read_by_copies.append((weakref.ref(tensor), _version(tensor), storage))
     _turn(tensor, storage)
     if tensor._base is not None:
         _turn(tensor._base, storage)
@@ -119,7 +119,7 @@ def check_refills() -> None:
         entries = tuple(_read_by_copies)
     for reference, version, storage in entries:
         tensor = reference()
-        if tensor is not None and tensor._version != version:
+        if tensor is not None and _version(tensor) != version:
             with _lock:
                 _read_by_copies[:] = [
                     entry for entry in _read_by_copies if entry[0] is not reference
@@ -152,6 +152,11 @@ def _check_write(tensor: torch.Tensor, name: str) -> None:
     storage = pinned_storage(tensor)
     if storage is not None:
         _hazards().host_writes(storage.buffer, name)
+
+
+def _version(tensor: torch.Tensor) -> int:
+    """How often the tensor was written; 0 of an inference tensor, where torch does not count."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def _hazards() -> Any:
