@@ -13,7 +13,13 @@ import click
 
 from accelhal.cli.output import foreign_output
 from accelhal.device_name import parse_device_name
-from accelhal.errors import AccelhalError, DeviceNotFoundError, message_of
+from accelhal.errors import (
+    AccelhalError,
+    BackendNotFoundError,
+    DeviceNotFoundError,
+    UsageError,
+    message_of,
+)
 from accelhal.host import Host
 from accelhal.management.boards import list_boards
 from accelhal.management.finding import FoundBoard, board_called, board_under
@@ -41,8 +47,8 @@ def chosen_board(device_name: str | None, board: str | None) -> FoundBoard:
 
     Raises:
         click.UsageError: neither option is given, or both are.
-        UsageError: not a device name.
-        BackendError: there is no such backend.
+        UsageError: not a device name, or of no backend that is installed.
+        BackendError: the backend's plugin is broken.
         DeviceNotFoundError: there is no such board or device.
     """
     if (device_name is None) == (board is None):
@@ -52,7 +58,11 @@ def chosen_board(device_name: str | None, board: str | None) -> FoundBoard:
             return FoundBoard(board_called(board, list_boards(backends(), Host())))
     name = parse_device_name(str(device_name))
     with foreign_output():
-        found = board_under(find_spec(name), name.index or 0)
+        try:
+            spec = find_spec(name)
+        except BackendNotFoundError as error:
+            raise UsageError(error.message, device=str(device_name), hint=error.hint) from error
+        found = board_under(spec, name.index or 0)
     if found.board is not None:
         return found
     told = _ask_torch(str(device_name))

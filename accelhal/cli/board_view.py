@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 from accelhal.facts import BoardInfo, BoardReading, HealthStatus
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
 NOTHING = "-"
+
+_ENDLESS = 10_000
+"""Columns of a console that folds no table of boards."""
 
 _HEALTH_COLOURS = {
     HealthStatus.OK: "green",
@@ -60,12 +64,22 @@ def board_table(boards: Sequence[BoardInfo]) -> Table:
     return _rows([BoardReading(board) for board in boards], {}, Text("none", "yellow"))
 
 
-def reading_table(readings: Sequence[BoardReading]) -> Table:
-    """The same with a column for each figure that was seen of any board."""
+def reading_tables(readings: Sequence[BoardReading], out: Console) -> list[Table]:
+    """The same with a column for each figure that was seen of any board.
+
+    Where that is wider than the console, the figures are a table of their own.
+    """
     columns = {
         name: cell for name, cell in _SEEN.items() if any(cell(r) is not None for r in readings)
     }
-    return _rows(readings, columns, NOTHING)
+    whole = _rows(readings, columns, NOTHING)
+    if not columns or unfolded_width(whole) <= out.width:
+        return [whole]
+    figures = empty_table("Board", *columns)
+    for reading in readings:
+        cells = (cell(reading) or NOTHING for cell in columns.values())
+        figures.add_row(_label(reading.board), *cells)
+    return [_rows(readings, {}, NOTHING), figures]
 
 
 def _rows(
@@ -80,7 +94,7 @@ def _rows(
         board = reading.board
         memory = board.total_memory
         made.add_row(
-            ("  " if board.parent else "") + _place(board),
+            _label(board),
             board.vendor,
             board.name.removeprefix("PCI device ") or NOTHING,
             NOTHING if memory is None else f"{memory / 2**30:.0f} GiB",
@@ -90,6 +104,11 @@ def _rows(
             *(cell(reading) or NOTHING for cell in columns.values()),
         )
     return made
+
+
+def _label(board: BoardInfo) -> str:
+    """Its place, indented where it is a slice of the board above."""
+    return ("  " if board.parent else "") + _place(board)
 
 
 def _place(board: BoardInfo) -> str:
@@ -132,3 +151,12 @@ def empty_table(*columns: str) -> Table:
     for column in columns:
         made.add_column(column, overflow="fold")
     return made
+
+
+def unfolded_width(table: Table) -> int:
+    """Columns that a table takes where no cell is folded."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    endless = Console(width=_ENDLESS)
+    return Measurement.get(endless, endless.options, table).maximum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accelhal.cli.board_view import reading_document, reading_table
+from accelhal.cli.board_view import reading_document, reading_tables
 from accelhal.cli.evidence_option import collect, evidence_document, title
 from accelhal.cli.output import console, print_json
 from accelhal.evidence.boards import readings
@@ -34,8 +34,9 @@ def show_evidence(files: Sequence[str], as_json: bool) -> None:
         return
     out = console()
     out.print(title(found))
-    out.print()
-    out.print(reading_table(boards) if boards else "No accelerator board is shown.")
+    for table in reading_tables(boards, out) if boards else ["No accelerator board is shown."]:
+        out.print()
+        out.print(table)
 
 
 def _backend(backend: ListedBackend) -> dict[str, Any]:

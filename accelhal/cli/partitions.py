@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accelhal.cli.board_choice import board_options, chosen_board
+from accelhal.cli.board_view import empty_table, unfolded_width
 from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.errors import DeviceNotFoundError
 from accelhal.facts import BoardInfo, Partition, VendorCommands
@@ -42,7 +43,15 @@ def partitions(
         print_json("partitions", {"partitions": [_document(one) for one in found]})
         return
     out = console()
-    out.print(_table(found) if found else "No board is cut into slices.")
+    if not found:
+        out.print("No board is cut into slices.")
+        return
+    table = _table(found)
+    if unfolded_width(table) <= out.width:
+        out.print(table)
+        return
+    for one in found:
+        click.echo(_paragraph(one))
 
 
 @partitions.command()
@@ -114,12 +123,7 @@ def _document(one: Partition) -> dict[str, Any]:
 
 
 def _table(found: list[Partition]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for column in ("Slice", "Profile", "Memory", "of board", "Compute", "Board", "Selected by"):
-        table.add_column(column, overflow="fold")
+    table = empty_table("Slice", "Profile", "Memory", "of board", "Compute", "Board", "Selected by")
     for one in found:
         table.add_row(
             one.key.value,
@@ -128,9 +132,24 @@ def _table(found: list[Partition]) -> Table:
             _percent(one.memory_share),
             _percent(one.compute_share),
             one.parent.value,
-            " ".join(f"{name}={value}" for name, value in one.environment.items()) or _UNKNOWN,
+            _selected_by(one),
         )
     return table
+
+
+def _paragraph(one: Partition) -> str:
+    """The same on lines of its own, unfolded: keys and variables are there to be copied."""
+    memory = f"{_size(one.total_memory)} ({_percent(one.memory_share)} of the board)"
+    return (
+        f"{one.key.value}\n"
+        f"  {one.profile}: memory {memory}, compute {_percent(one.compute_share)}\n"
+        f"  board: {one.parent.value}\n"
+        f"  selected by: {_selected_by(one)}"
+    )
+
+
+def _selected_by(one: Partition) -> str:
+    return " ".join(f"{name}={value}" for name, value in one.environment.items()) or _UNKNOWN
 
 
 def _size(memory: int | None) -> str:

@@ -68,7 +68,12 @@ def topo(as_json: bool, plot: Path | None, files: tuple[str, ...]) -> None:
         return
     out.print(_matrix(found))
     out.print()
-    shown = {relation for row in found.matrix() for relation in row}
+    shown = {
+        relation
+        for place, row in enumerate(found.matrix())
+        for other, relation in enumerate(row)
+        if other != place  # printed as X
+    }
     for relation, text in _LEGEND.items():
         if relation in shown:
             out.print(f"{_name(relation):<5} {text}")
@@ -121,7 +126,7 @@ def _matrix(found: Topology) -> Table:
     for place, (board, row) in enumerate(zip(found.boards, found.matrix(), strict=True)):
         relations = ["X" if other == place else _name(near) for other, near in enumerate(row)]
         node = _UNKNOWN if board.numa_node is None else str(board.numa_node)
-        table.add_row(str(place), *relations, node, board.pci or _UNKNOWN, board.name)
+        table.add_row(str(place), *relations, node, board.pci or _UNKNOWN, board.name or _UNKNOWN)
     return table
 
 

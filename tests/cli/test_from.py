@@ -41,7 +41,7 @@ def toy(fresh_registry: None) -> Iterator[None]:
 @pytest.fixture
 def captures(tmp_path: Path) -> list[str]:
     for number in range(2):
-        (tmp_path / f"{number}.txt").write_text("$ date\n" + page(*rows(number)))
+        (tmp_path / f"{number}.txt").write_text("Tue Jan  6 2026\n" + page(*rows(number)))
     return [str(tmp_path / f"{number}.txt") for number in range(2)]
 
 
@@ -96,7 +96,21 @@ def test_the_table_says_that_it_is_evidence_and_what_was_seen(captures: list[str
         assert word in words
     assert "Power" not in words
     assert "accelhal: not read: " in result.stderr
-    assert "'$ date'" in result.stderr
+    assert "'Tue Jan  6 2026'" in result.stderr
+
+
+def test_figures_that_do_not_fit_beside_the_boards_stand_below_them(
+    snapshot: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = invoke("devices", "--from", snapshot).stdout
+    assert len([line for line in wide.splitlines() if "toy 0" in line]) == 1
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = invoke("devices", "--from", snapshot).stdout.splitlines()
+    assert max(map(len, narrow)) <= 60
+    boards, figures = (line.split() for line in narrow if line.startswith("Board"))
+    assert boards == ["Board", "Vendor", "Device", "Memory", "Driver", "NUMA", "Backend"]
+    assert figures == ["Board", "Health"]
+    assert [line.split() for line in narrow[-3:]] == [["toy", str(n), "degraded"] for n in range(3)]
 
 
 def test_what_was_not_read_is_a_few_lines(tmp_path: Path) -> None:
@@ -119,7 +133,7 @@ def test_json_has_the_keys_of_live_boards_and_real_identities(captures: list[str
         "file": captures[0],
         "line": 1,
         "count": 1,
-        "reason": "of no tool known here: '$ date'",
+        "reason": "of no tool known here: 'Tue Jan  6 2026'",
     }
 
 
@@ -176,6 +190,8 @@ def test_the_matrix_of_a_snapshot(snapshot: str) -> None:
     table = invoke("topo", "--from", snapshot).stdout
     assert table.startswith("Evidence, not this host: ")
     assert "?     the evidence does not say" in table
+    assert "\nPIX   one PCIe switch\n" in table
+    assert "BOARD" not in table
 
 
 def test_a_plot_of_it(snapshot: str, tmp_path: Path) -> None:

@@ -37,6 +37,15 @@ def test_slices_with_their_shares_and_what_selects_them(
     assert "16.0 GiB" in table.out
 
 
+def test_where_the_table_is_too_wide_nothing_is_folded(toys: FakeSite) -> None:
+    assert toys.run("partitions", COLUMNS="60").out == (
+        "TOY-0/a\n"
+        "  quarter: memory 16.0 GiB (25 % of the board), compute 25 %\n"
+        "  board: TOY-0\n"
+        "  selected by: TOY_VISIBLE_DEVICES=TOY-0/a\n"
+    )
+
+
 def test_a_board_that_is_not_cut(toys: FakeSite) -> None:
     ended = toys.run("partitions", "--device", "toy:1")
     assert (ended.code, ended.out) == (0, "No board is cut into slices.\n")
@@ -60,6 +69,8 @@ def test_commands_are_printed(toys: FakeSite) -> None:
         (["create", "--profile", "half"], 4, "--device or --board"),
         (["create", "--device", "toy:0", "--profile", " "], 4, "profile is empty"),
         (["create", "--device", "toy:9", "--profile", "half"], 3, "there is no toy 9"),
+        (["create", "--device", "tyo:0", "--profile", "half"], 4, "did you mean 'toy'?"),
+        (["--device", "nosuch:0"], 4, "no backend is named 'nosuch'"),
         (["destroy", "--partition", "TOY-9"], 3, "TOY-9"),
     ],
 )
