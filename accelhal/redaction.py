@@ -29,12 +29,22 @@ _IMPERSONAL = frozenset(
 _HEX = "[0-9A-Fa-f]"
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 
+_SHORTEST_IDENTIFIER = 6
+"""Characters below which a board's identifier may be any number of a text.
+
+One without a digit is a driver's word for none ("unknown"): taken out, it would take that word of
+the whole document with it.
+"""
+
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("done", r"<(?:user|host|login|email|mac|ip|uuid|serial|secret)(?:-\d+)?>"),
     (
         "secret",
         r"(?i:(?<=token)|(?<=password)|(?<=passwd)|(?<=secret)|(?<=[_-]key)|(?<=apikey))"
         r"(?:=|[\"']\s*:\s*[\"'])(?P<hidden>[^\s\"',;&<>]+)"
+        # an option's value after a space, and the header of HTTP
+        r"|(?i:(?<!\w)--(?:[\w-]+-)?(?:token|password|passwd|secret|api-?key)\s+|\bbearer\s+)"
+        r"(?P<bare>[^\s\"',;&<>-][^\s\"',;&<>]*)"
         # tokens known by how they begin
         r"|(?<!\w)(?:gh[a-z]_|hf_|AKIA)[0-9A-Za-z]{16,}(?!\w)|(?<!\w)(?:glpat|sk)-[\w-]{20,}",
     ),
@@ -72,15 +82,14 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "labelled",
         r"(?i:(?<![A-Za-z])(?:serial(?:[ _-]?(?:number|num|no\.?))?|s/?n)"
-        r"[\"']?\s*[:=]\s*[\"']?)"
+        r"(?:[\"']?\s*[:=]\s*[\"']?"
+        # in a sentence what follows is a serial where it has a digit
+        rf"|(?:\s+is)?\s+[\"'#]?(?=[\w-]*\d)(?=[\w-]{{{_SHORTEST_IDENTIFIER}}})))"
         r"(?P<serial>(?!(?i:n/a|none|null|unknown)\b)[\w-]+)",
     ),
     ("name", ""),  # this machine's user and host names, put in by Redactor
 )
 
-
-_SHORTEST_IDENTIFIER = 6
-"""Characters below which a board's identifier may be any number of a text."""
 
 _PREFIXED_UUID = re.compile(r"[a-z]{3,}-(?P<uuid>[0-9a-f][0-9a-f-]+)")
 """A UUID in lower case, with the letters that drivers write before it."""
@@ -198,7 +207,7 @@ class Redactor:
         if kind == "name":
             return "<user>" if found.lower() in self._users else "<host>"
         if kind == "secret":
-            return found.removesuffix(match["hidden"] or found) + "<secret>"
+            return found.removesuffix(match["hidden"] or match["bare"] or found) + "<secret>"
         if kind == "labelled":
             return found.removesuffix(match["serial"]) + self._numbered("serial", match["serial"])
         if kind == "ip6":
@@ -238,7 +247,7 @@ def _with_names(names: PrivateNames) -> Iterable[tuple[str, str]]:
     identifiers = "|".join(
         re.escape(word)
         for word in sorted({*names.uuids, *names.serials}, key=len, reverse=True)
-        if len(word) >= _SHORTEST_IDENTIFIER
+        if len(word) >= _SHORTEST_IDENTIFIER and any(map(str.isdigit, word))
     )
     bodies = {
         "board": rf"(?<![0-9A-Za-z])(?i:{identifiers})(?![0-9A-Za-z])" if identifiers else "",

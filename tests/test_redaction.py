@@ -49,6 +49,10 @@ def redact(text: str, names: PrivateNames = NAMES) -> str:
         ("Serial Number : 1320220013580", "Serial Number : <serial-1>"),
         ('"serial": "A1-77"', '"serial": "<serial-1>"'),
         ("VDIE 92CE4A18 20A0B04C 1E24C82C", "VDIE <serial-1>"),
+        ("serial number 998877665544 failed", "serial number <serial-1> failed"),
+        ("the board's serial is A12-3456.", "the board's serial is <serial-1>."),
+        ("run --hf-token abc --steps 3", "run --hf-token <secret> --steps 3"),
+        ("Authorization: Bearer ey.a.b", "Authorization: Bearer <secret>"),
         ("mail bob@example.org", "mail <email>"),
         ("https://bob:secret@pypi.example.org/simple", "https://<login>@pypi.example.org/simple"),
     ],
@@ -200,3 +204,13 @@ def test_what_stands_under_a_version_is_no_address() -> None:
     }
     document = versions | {"peer": "10.0.0.1"}
     assert Redactor(NAMES).value(document) == document | {"peer": "<ip-1>"}
+
+
+def test_sentences_about_serials_are_kept() -> None:
+    text = "the serial number is not known, a serial console, serial unknown, serial port 2"
+    assert redact(text) == text
+
+
+def test_an_identifier_that_is_a_word_takes_no_word_out() -> None:
+    names = PrivateNames(uuids=("default",), serials=("unknown", "To be filled"))
+    assert redact("health unknown, mode default", names) == "health unknown, mode default"

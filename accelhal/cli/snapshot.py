@@ -56,6 +56,11 @@ def snapshot(file: str, no_redact: bool, force: bool) -> None:
 
 def _check(path: Path, force: bool) -> None:
     """Find out before the drivers are asked whether the file may be written."""
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise _lost(path, error) from error
     if path.is_dir():
         raise _refused(path, "it is a folder", "name a file")
     if not path.parent.is_dir():

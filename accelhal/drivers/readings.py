@@ -33,7 +33,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "max_core_clock": _MHZ,
     "max_memory_clock": _MHZ,
     "memory_used": (0, 1 << 50),
-    "memory_total": (0, 1 << 50),
+    "memory_total": (1, 1 << 50),
     "generation": (1, 9),
     "max_generation": (1, 9),
     "lanes": (1, 32),
@@ -78,6 +78,10 @@ def collect(kind: type[Facts], readers: Mapping[str, Callable[[], Any]]) -> Fact
             values[name] = value
         else:
             reasons[name] = _out_of_range(name, value)
+    used, total = values.get("memory_used"), values.get("memory_total")
+    if used is not None and total is not None and used > total:
+        del values["memory_used"]
+        reasons["memory_used"] = f"{used} bytes in use of {total}: one of the two is wrong"
     return kind(**values, reasons=reasons)  # type: ignore[call-arg]
 
 

@@ -14,8 +14,11 @@ from accelhal.spi import EvidenceError, EvidenceReader
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 """Control sequences of terminals (ECMA-48), which some tools print into files too."""
 
-_REMARK = re.compile(r"\s*(?:#|(?:\S+ )?\S*[$#%>]\s)")
-"""What people put between the tools' output: remarks, and the prompt with the command."""
+_REMARK = re.compile(r"\s*(?:#|(?:\S+ )?\S*(?:[$#>]|(?<!\d)%)\s)")
+"""What people put between the tools' output: remarks, and the prompt with the command.
+
+A figure in percent is no prompt.
+"""
 
 _SHOWN = 60
 """Characters of a line that are quoted."""
@@ -104,8 +107,9 @@ def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Cap
 
     def close_gap() -> None:
         shown = [place for place in skipped if any(map(str.isalnum, lines[place]))]
-        if not all(_REMARK.match(lines[place]) for place in shown):
-            first = lines[shown[0]].strip()
+        said = [place for place in shown if not _REMARK.match(lines[place])]
+        if said:
+            first = lines[said[0]].strip()
             quoted = first if len(first) <= _SHOWN else first[:_SHOWN] + "…"
             count = shown[-1] - shown[0] + 1
             unread.append(Unread(file, shown[0] + 1, count, f"of no tool known here: {quoted!r}"))

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from accelhal.errors import BackendLoadError, UsageError, warn
 from accelhal.evidence.captures import Unread, read_capture
+from accelhal.evidence.contradictions import ContradictionError
 from accelhal.evidence.document import SnapshotError, read_snapshot
-from accelhal.evidence.merging import ContradictionError, merged
+from accelhal.evidence.merging import merged
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import Evidence
 from accelhal.registry import Backend

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from itertools import product
 from typing import Any, get_args
 
+from accelhal.evidence.contradictions import ContradictionError, refuse_contradictions
 from accelhal.facts import (
     BoardInfo,
     BoardKey,
@@ -18,8 +19,11 @@ from accelhal.facts import (
 )
 from accelhal.facts.boards import KeySource
 
-_NAMES = ("uuid", "pci", "index", "tool_id", "serial")
-"""What tells two boards of one host apart, best first; chips of one board share the last."""
+_OF_ALL_CHIPS = "serial"
+"""The name that tells a board from others, and not its chips from one another."""
+
+_NAMES = ("uuid", "pci", "index", "tool_id", _OF_ALL_CHIPS)
+"""What tells two boards of one host apart, best first."""
 
 _SLICE_NAMES = ("uuid", "index")
 """The same for slices of one board, which share the others; slices are numbered within a board."""
@@ -29,10 +33,6 @@ _SOURCES: tuple[KeySource, ...] = get_args(KeySource)
 
 
 _SEPARATOR = ", "
-
-
-class ContradictionError(ValueError):
-    """Two looks that cannot be of one host, or of which nobody can say which board is which."""
 
 
 def merged(one: Evidence, other: Evidence) -> Evidence:
@@ -48,6 +48,7 @@ def merged(one: Evidence, other: Evidence) -> Evidence:
     places = _matches(one.boards, other.boards)
     boards = list(one.boards)
     moved: list[int] = []
+    refuse_contradictions(one.boards, other.boards, places)
     for place, reading in zip(places, other.boards, strict=True):
         if place is None:
             moved.append(len(boards))
@@ -102,19 +103,28 @@ def _matches(known: Sequence[BoardReading], new: Sequence[BoardReading]) -> list
 
 
 def _match(board: BoardInfo, known: Sequence[BoardReading]) -> int | None:
-    found: int | None = None
-    for place, reading in enumerate(known):
-        other = reading.board
-        names = _shared_names(board, other) if _are_alike(board, other) else []
-        if names and _same(board, other, names[0]):
-            if found is not None:
-                raise ContradictionError("one of its boards is two boards of the other")
-            found = place
-    places = range(len(known)) if found is None else [found]
-    for place in places:
+    shared = [
+        _shared_names(board, reading.board) if _are_alike(board, reading.board) else []
+        for reading in known
+    ]
+    equal = [
+        place
+        for place, names in enumerate(shared)
+        if names and _same(board, known[place].board, names[0])
+    ]
+    places = [place for place in equal if shared[place][0] != _OF_ALL_CHIPS]
+    if len(places) > 1:
+        raise ContradictionError("one of its boards is two boards of the other")
+    if equal and not places:
+        raise ContradictionError(
+            f"it tells a board by its {_OF_ALL_CHIPS} alone, which all chips of a board share: "
+            "which is which is not known"
+        )
+    found = places[0] if places else None
+    for place in places or range(len(known)):
         other = known[place].board
-        names = _shared_names(board, other) if _are_alike(board, other) else []
-        same = [name for name in names if name != "serial" and _same(board, other, name)]
+        names = shared[place]
+        same = [name for name in names if name != _OF_ALL_CHIPS and _same(board, other, name)]
         different = [name for name in names if not _same(board, other, name)]
         if same and different:
             raise ContradictionError(

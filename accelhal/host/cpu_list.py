@@ -19,8 +19,10 @@ def parse_cpu_list(text: str) -> tuple[int, ...]:
         found = _RANGE.fullmatch(part.strip())
         if found is None:
             return ()
-        first, last = found[1], found[2] or found[1]
-        cpus.update(range(int(first), int(last) + 1))
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first:
+            return ()
+        cpus.update(range(first, last + 1))
     return tuple(sorted(cpus))
 
 

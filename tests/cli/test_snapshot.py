@@ -95,6 +95,12 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, path: str, reaso
     assert reason in result.stderr
 
 
+def test_a_name_that_is_too_long_is_told(tmp_path: Path) -> None:
+    result = invoke("snapshot", tmp_path / ("s" * 300))
+    assert result.exit_code == ExitCode.COULD_NOT_RUN
+    assert "File name too long\n  next: " in result.stderr
+
+
 def test_a_folder_in_which_nothing_can_be_made_is_told() -> None:
     result = invoke("snapshot", "/proc/s.json")
     assert result.exit_code == ExitCode.COULD_NOT_RUN

@@ -64,6 +64,17 @@ def test_no_figure_is_outside_its_range(kind: Any, data: st.DataObject) -> None:
             assert value == answers[name]
 
 
+def test_no_more_memory_is_in_use_than_there_is() -> None:
+    found = collect(Telemetry, {"memory_used": lambda: 9 << 30, "memory_total": lambda: 8 << 30})
+    assert (found.memory_used, found.memory_total) == (None, 8 << 30)
+    assert "one of the two is wrong" in found.reasons["memory_used"]
+
+
+def test_a_board_without_memory_tells_none() -> None:
+    found = collect(Telemetry, {"memory_used": lambda: 0, "memory_total": lambda: 0})
+    assert (found.memory_used, found.memory_total) == (0, None)
+
+
 def test_the_first_reader_that_has_an_answer_is_taken() -> None:
     assert first(refuse, lambda: 2.0, lambda: 3.0) == 2.0
     assert or_none(refuse) is None

@@ -48,13 +48,19 @@ def test_escape_sequences_of_terminals_are_no_text() -> None:
 
 def test_lines_of_no_tool_are_quoted() -> None:
     (unread,) = read_capture("a.txt", "\n$ uptime\n\nup 3 days\n\n", [READER]).unread
-    assert str(unread) == "a.txt, lines 2 to 4: of no tool known here: '$ uptime'"
+    assert str(unread) == "a.txt, lines 2 to 4: of no tool known here: 'up 3 days'"
 
 
 @pytest.mark.parametrize("remark", ["# host 7", "$ toy smi", "root@h:~# toy smi", "[a@b ~]$ x"])
 def test_prompts_and_remarks_alone_are_not_told(remark: str) -> None:
     found = read_capture("a.txt", f"{remark}\n{page(*rows(0))}", [READER])
     assert (len(found.sections), found.unread) == (1, ())
+
+
+@pytest.mark.parametrize("figures", ["41%   53C    P0", "  0% 12 W", "load 41% of 8"])
+def test_a_figure_in_percent_is_no_prompt(figures: str) -> None:
+    found = read_capture("a.txt", f"{figures}\n{page(*rows(0))}", [READER])
+    assert [part.line for part in found.unread] == [1]
 
 
 def test_a_section_that_is_cut_off_costs_itself_alone() -> None:

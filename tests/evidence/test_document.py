@@ -11,7 +11,13 @@ import pytest
 from evidence.snapshots import SNAPSHOTS
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from accelhal.evidence.document import SnapshotError, read_snapshot, recheck, write_snapshot
+from accelhal.evidence.document import (
+    SnapshotError,
+    read_snapshot,
+    recheck,
+    redacted,
+    write_snapshot,
+)
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import (
     BoardInfo,
@@ -25,6 +31,7 @@ from accelhal.facts import (
     Relation,
     Telemetry,
 )
+from accelhal.redaction import PrivateNames
 
 heavy = settings(max_examples=50, suppress_health_check=list(HealthCheck))
 
@@ -165,3 +172,14 @@ def test_a_document_with_any_value_changed_reads_or_is_refused(
         place = place[key]
     with contextlib.suppress(SnapshotError):
         read_snapshot(json.dumps(document))
+
+
+@pytest.mark.parametrize("serial", ["unknown", "degraded", "logic-id", "visible-order", "Toymaker"])
+def test_a_serial_that_is_a_word_of_the_document_spoils_nothing_else(serial: str) -> None:
+    board = BoardInfo(
+        BoardKey("toy", "logic-id", "0"), "Toymaker", "Toy", "toy", "t", serial=serial
+    )
+    reading = BoardReading(board, health=HealthReport(HealthStatus.UNKNOWN))
+    taken = Snapshot(evidence=(Evidence("toy", "t", (reading,)),))
+    found = redacted(taken, PrivateNames()).evidence[0].boards[0]
+    assert found == replace(reading, board=replace(board, serial="<serial-1>"))

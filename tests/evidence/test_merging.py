@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from accelhal.evidence.merging import ContradictionError, merged
+from accelhal.evidence.contradictions import ContradictionError
+from accelhal.evidence.merging import merged
 from accelhal.facts import (
+    BoardDetails,
     BoardInfo,
     BoardKey,
     BoardReading,
@@ -144,7 +146,7 @@ def test_what_the_first_leaves_open_the_second_fills() -> None:
 
 def test_a_name_that_a_table_cut_off_is_filled() -> None:
     cut = seen(0, "uuid")
-    cut = replace(cut, board=replace(cut.board, name="Toy with a lo..."))
+    cut = replace(cut, board=replace(cut.board, name="To..."))
     assert merged(evidence(cut), evidence(seen(0, "uuid"))).boards[0].board.name == "Toy 1"
 
 
@@ -210,6 +212,76 @@ def other_uuid(number: int) -> BoardReading:
 def test_contradictions_are_refused(one: BoardReading, other: BoardReading, why: str) -> None:
     with pytest.raises(ContradictionError, match=why):
         merged(evidence(one), evidence(other))
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"name": "Toy 2"}, "calls a Toy 1 Toy 2"),
+        ({"total_memory": 32 << 30}, "16384 MiB of memory 32768 MiB"),
+    ],
+)
+def test_another_product_at_the_same_address_is_of_another_host(
+    other: dict[str, object], why: str
+) -> None:
+    here = seen(0, "pci", "index")
+    here = replace(here, board=replace(here.board, total_memory=16 << 30))
+    there = replace(here, board=replace(here.board, **other))
+    with pytest.raises(ContradictionError, match=why):
+        merged(evidence(here), evidence(there))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"name": "Toy Works TOY-1"},
+        {"name": ""},
+        {"name": "PCI device 1e60:0001", "source": "pci"},
+        {"total_memory": (16 << 30) - (300 << 20)},
+        {"total_memory": None},
+    ],
+)
+def test_one_product_may_be_told_in_several_ways(other: dict[str, object]) -> None:
+    here = seen(0, "pci", "index")
+    here = replace(here, board=replace(here.board, total_memory=16 << 30))
+    there = replace(here, board=replace(here.board, **other))
+    assert merged(evidence(here), evidence(there)).boards == (here,)
+
+
+def test_links_and_cpus_that_differ_are_of_two_hosts() -> None:
+    def looked(lanes: int, cpus: tuple[int, ...], source: str) -> Evidence:
+        boards = (
+            replace(seen(n, "uuid" if source == "one" else "index", "index"), links=(link,))
+            for n, link in enumerate(
+                Link("Toy Link", seen(peer, "uuid" if source == "one" else "index").board.key)
+                for peer in (1, 0)
+            )
+        )
+        return evidence(
+            *(
+                replace(
+                    board,
+                    details=BoardDetails(cpu_affinity=cpus),
+                    links=tuple(replace(link, lanes=lanes) for link in board.links or ()),
+                )
+                for board in boards
+            )
+        )
+
+    one = looked(2, (0, 1), "one")
+    assert merged(one, looked(2, (0, 1), "other")).boards == one.boards
+    with pytest.raises(ContradictionError, match=r"4 links lead to a board .* says 2"):
+        merged(one, looked(4, (0, 1), "other"))
+    with pytest.raises(ContradictionError, match="other CPUs"):
+        merged(one, looked(2, (0, 1, 2), "other"))
+
+
+def test_a_serial_alone_does_not_tell_the_chips_of_a_board_apart() -> None:
+    with pytest.raises(ContradictionError, match="serial alone"):
+        merged(evidence(seen(2, "uuid", "serial")), evidence(seen(3, "pci", "serial")))
+    both = evidence(seen(2, "uuid", "serial"), seen(3, "uuid", "pci", "serial"))
+    found = merged(both, evidence(seen(3, "pci", "serial", telemetry=Telemetry(power=9.0))))
+    assert [reading.telemetry for reading in found.boards] == [None, Telemetry(power=9.0)]
 
 
 def test_relations_and_versions_that_differ_are_refused() -> None:

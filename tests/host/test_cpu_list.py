@@ -22,6 +22,8 @@ def test_ranges() -> None:
     assert parse_cpu_list("0-3,8,10-11\n") == (0, 1, 2, 3, 8, 10, 11)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "none", "0-3,x", "5-2", "-1", "1-2-3", "9" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "none", "0-3,x", "5-2", "5-2,8", "-1", "1-2-3", "9" * 5000]
+)
 def test_what_is_no_list_names_no_cpu(text: str) -> None:
     assert parse_cpu_list(text) == ()

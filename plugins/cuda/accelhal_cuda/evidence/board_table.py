@@ -172,7 +172,10 @@ def _details(
     readers: dict[str, Callable[[], Any]] = {
         "compute_mode": _reader("Compute M.", mode, words.compute_mode),
         # The count of errors stands for ECC that is on; on a board cut into slices it reads "On".
-        "ecc": lambda: ecc.isdecimal() or _reader("Volatile Uncorr. ECC", ecc, words.on_off)(),
+        "ecc": lambda: (
+            or_none(partial(count, ecc)) is not None
+            or _reader("Volatile Uncorr. ECC", ecc, words.on_off)()
+        ),
     }
     if persistence is not None:
         readers["persistence"] = _reader("Persistence-M", persistence, words.on_off)

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from accelhal.drivers.printed import MEBIBYTE, not_shown, number
+from accelhal.drivers.printed import MEBIBYTE, count, not_shown, number
 from accelhal.drivers.readings import NotReportedError, collect, in_range
 from accelhal_cuda.driver_words import COMPUTE_MODES
 from accelhal_cuda.location import WHOLE_UUID
@@ -62,7 +62,7 @@ megahertz = partial(number, unit="MHz")
 
 def memory(text: str) -> int:
     """Bytes out of MiB."""
-    return int(in_range("memory_used", int(number(text, "MiB")) * MEBIBYTE))
+    return int(in_range("memory_used", count(text, "MiB") * MEBIBYTE))
 
 
 def rate(text: str) -> float:

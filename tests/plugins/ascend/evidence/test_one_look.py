@@ -11,7 +11,8 @@ from captured_samples import npu_smi
 from captured_samples.npu_smi import chip, table
 from captured_samples.reading import read
 
-from accelhal.evidence.merging import ContradictionError, merged
+from accelhal.evidence.contradictions import ContradictionError
+from accelhal.evidence.merging import merged
 from accelhal.facts import BoardKey, Evidence, Relation
 
 TABLE = table(*chip(0), *chip(4))

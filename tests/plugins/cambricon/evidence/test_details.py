@@ -130,7 +130,8 @@ def test_two_prints_in_one_file() -> None:
 
 def test_table_and_details_of_one_host_make_one_look() -> None:
     table = cnmon.V5.replace("0000:3A:00.0", "0000:1B:00.0").replace("99.13", "99.22")
-    text = table.replace("99.14", "99.22") + cnmon.INFO
+    info = cnmon.INFO.replace("MLU999-X4", "MLU999-X8").replace("MLU999-S4", "MLU999-X8")
+    text = table.replace("99.14", "99.22") + info
     one, two = (section.evidence for section in read(READERS, text).sections)
     found = merged(one, two)
     assert [board.board.index for board in found.boards] == [0, 1]

@@ -149,6 +149,7 @@ def test_tables_that_are_refused(text: str, reason: str) -> None:
     ("old", "new", "field", "reason"),
     [
         ("620MiB /", "620GiB /", "memory_used", "Memory-Usage: the tool prints '620GiB'"),
+        ("620MiB /", "0.5MiB /", "memory_used", "Memory-Usage: the tool prints '0.5MiB'"),
         ("53C", "53F", "temperature", "Temp: the tool prints '53F'"),
         ("  5% ", "500% ", "utilization", "the driver answered 500, which is no utilization"),
     ],
