@@ -102,10 +102,10 @@ def test_an_unknown_command_is_still_wrong_usage() -> None:
 @pytest.mark.usefixtures("fresh_registry")
 def test_files_are_read_for_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.txt"
-    path.write_text("$ date\n" + toy_tool.page(*toy_tool.rows(0, 1)))
+    path.write_text("of today\n" + toy_tool.page(*toy_tool.rows(0, 1)))
     with register(toy_tool.toy_backend()):
         (evidence,) = command_context().read_evidence([str(path)])
         with pytest.raises(UsageError):
             command_context().read_evidence([str(tmp_path)])
     assert len(evidence.boards) == 2
-    assert "'$ date'" in capsys.readouterr().err
+    assert "'of today'" in capsys.readouterr().err

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 
-from accelhal.errors import ErrorKind
+import pytest
+
+from accelhal.errors import AccelhalError, ErrorKind
 from accelhal.facade import Device
 from accelhal.testing.suite.base import SuiteBase
 from accelhal.testing.suite.requirements import requires
@@ -36,7 +38,11 @@ class Processes(SuiteBase):
     def test_devices_unpickle_to_themselves(self, devices: list[Device]) -> None:
         """In one process a pickled Device is the same device again."""
         for device in devices:
-            found = pickle.loads(pickle.dumps(device))
+            pickled = pickle.dumps(device)
+            try:
+                found = pickle.loads(pickled)
+            except AccelhalError as error:
+                pytest.fail(f"{device} does not unpickle: {error}")
             assert found == device, f"{device} unpickles to {found}"
 
     @requires(devices=2)
