@@ -87,7 +87,11 @@ _NOTHING = nullcontext()
 
 
 class StateKeeper:
-    """Holds a thread in the state of the last caller, so that equal ones cost nothing."""
+    """Holds a thread in the state of the last caller, so that equal ones cost nothing.
+
+    The thread must `leave` before it ends: torch's guards put the modes back in whichever thread
+    drops them last.
+    """
 
     def __init__(self) -> None:
         self._entered: CallerState | None = None
@@ -114,8 +118,12 @@ class StateKeeper:
         """Leave the state that the thread is in for another; autocast apart."""
         import torch
 
-        self._contexts.close()
-        self._entered = None
+        self.leave()
         self._contexts.enter_context(torch.inference_mode(state.inference))
         self._contexts.enter_context(torch.set_grad_enabled(state.grad))
         self._entered = state
+
+    def leave(self) -> None:
+        """Put back the modes that the calling thread had at first."""
+        self._entered = None
+        self._contexts.close()

@@ -125,6 +125,12 @@ class Runner:
             self._lose(error, [])
             self._on_end()
             return
+        try:
+            self._serve_until_ended()
+        finally:
+            self._states.leave()
+
+    def _serve_until_ended(self) -> None:
         failures = 0
         while self.state == "running":
             try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -309,3 +311,16 @@ def test_asubmit_outside_of_a_loop_is_refused(make: Make) -> None:
     batcher = make(lambda items: items, collate="list")
     with pytest.raises(UsageError, match="event loop"):
         batcher.asubmit(1)
+
+
+def test_a_lane_that_is_gone_leaves_other_threads_modes_alone() -> None:
+    batcher = DynamicBatcher(Modes())
+    with torch.inference_mode():
+        batcher(torch.ones(3))
+    assert batcher.close(timeout=LIMIT)
+    kept = weakref.ref(batcher)
+    with torch.no_grad():
+        del batcher
+        gc.collect()
+        assert kept() is None
+        assert not torch.is_grad_enabled()

@@ -133,6 +133,7 @@ class Scheduling(RuleBasedStateMachine):
             for bucket in dispatcher.backlog._waiting
         )
         oldest = min((r.arrival for r in dispatcher.backlog if not r.reply.done()), default=None)
+        waiting = list(dispatcher.backlog)  # what a batch makes room for joins after it is formed
         with dispatcher.lock:
             batch, late, until = dispatcher._releases.next(self.now, True, dispatcher.ending)
             if batch is not None:
@@ -155,7 +156,8 @@ class Scheduling(RuleBasedStateMachine):
             assert request.terms.deadline is None or request.terms.deadline >= self.now
         self.ran += batch.requests
         if batch.reason is ReleaseReason.IDLE:
-            assert not dispatcher.backlog._buckets[batch.key].rows
+            left = dispatcher.backlog._buckets[batch.key].levels
+            assert not [r for level in left for r in level if r in waiting]
 
     @rule(data=st.data())
     @precondition(lambda self: self.flying)
