@@ -10,6 +10,7 @@ from accelhal.batching.caller_state import CallerState
 from accelhal.batching.collation import Arguments, Collator
 from accelhal.batching.request import Batch
 from accelhal.errors import AccelhalError, ErrorKind
+from accelhal.tensor_nests import moved
 
 if TYPE_CHECKING:
     import torch
@@ -185,14 +186,6 @@ def called(
         return model(*arguments.args, **arguments.kwargs), from_host
     args, kwargs = moved((arguments.args, arguments.kwargs), target)
     return model(*args, **kwargs), True
-
-
-def moved(nest: Any, device: torch.device | str) -> Any:
-    """A nest of tensors on a device; other leaves as they are."""
-    import torch
-    from torch.utils._pytree import tree_map
-
-    return tree_map(lambda leaf: leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf, nest)
 
 
 def sizes_of(model: object) -> tuple[int, ...]:

@@ -79,11 +79,16 @@ class SequenceCollator(StackCollator):
         key.append(self._buckets.boundary(length))
         return Placed(tuple(key), tree_unflatten(leaves, tree), length=length)
 
-    def _flags(self, batch: Batch) -> list[bool]:
-        first = batch.requests[0].value
-        leaves = tree_flatten(first)[0]
-        names = _fields(first, len(leaves))
-        return [bool(leaf.dim()) and self._varies(n) for n, leaf in zip(names, leaves, strict=True)]
+    def _opened(self, batch: Batch) -> tuple[Any, list[tuple[Any, bool, Sequence[torch.Tensor]]]]:
+        """The nest that all values are, and of each field name, whether it varies, and tensors."""
+        flat = [tree_flatten(request.value) for request in batch.requests]
+        first, tree = flat[0]
+        names = _fields(batch.requests[0].value, len(first))
+        columns = zip(*(leaves for leaves, _ in flat), strict=True)
+        return tree, [
+            (name, bool(leaf.dim()) and self._varies(name), values)
+            for name, leaf, values in zip(names, first, columns, strict=True)
+        ]
 
     def cut(self, value: Any, rows: int, most: int) -> list[tuple[Any, int]]:
         """See Collator; one sequence is one row."""
@@ -129,14 +134,10 @@ class PadCollator(SequenceCollator):
         width = max(lengths)
         if self._fixed:
             width = max(width, self._buckets.boundary(width))
-        parts = [tree_flatten(request.value)[0] for request in requests]
-        tree = tree_flatten(requests[0].value)[1]
-        names = _fields(requests[0].value, len(parts[0]))
+        tree, fields = self._opened(batch)
+        missing = rows - len(requests)
         leaves = []
-        for name, varies, values in zip(
-            names, self._flags(batch), zip(*parts, strict=True), strict=True
-        ):
-            missing = rows - len(requests)
+        for name, varies, values in fields:
             if varies:
                 leaves.append(_padded(values, missing, width, self._value_of(name), allocate))
             else:
@@ -201,11 +202,10 @@ class RaggedCollator(SequenceCollator):
         """See Collator; ragged batches are not filled up."""
         requests = batch.requests
         lengths = [request.terms.length for request in requests]
-        parts = [tree_flatten(request.value)[0] for request in requests]
-        tree = tree_flatten(requests[0].value)[1]
+        tree, fields = self._opened(batch)
         total = sum(lengths)
         leaves = []
-        for varies, values in zip(self._flags(batch), zip(*parts, strict=True), strict=True):
+        for _, varies, values in fields:
             leading = [varies] * len(values)
             leaves.append(join_leaf(list(values), leading, 0, allocate))
         counts = torch.tensor(lengths)

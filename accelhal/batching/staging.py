@@ -12,7 +12,8 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from accelhal.batching.collation import Arguments
-from accelhal.batching.lane import DeviceLane, Launched, Work, moved as to_device
+from accelhal.batching.lane import DeviceLane, Launched, Work
+from accelhal.tensor_nests import moved as to_device
 
 if TYPE_CHECKING:
     from accelhal.facade import Device
@@ -114,7 +115,10 @@ class StagedLane(DeviceLane):
         )
         with device.stream(self._copy_in):
             leaves, tree = tree_flatten((arguments.args, arguments.kwargs))
-            moved = [self._to_device(place, leaf, slot) for place, leaf in enumerate(leaves)]
+            moved = [
+                _copied(place, leaf, slot.device_in, of_host=True)
+                for place, leaf in enumerate(leaves)
+            ]
             slot.copied_in.record(self._copy_in)
         with device.stream(compute):
             compute.wait_stream(device.default_stream())  # where weights are loaded and moved
@@ -127,7 +131,10 @@ class StagedLane(DeviceLane):
             return self._finish_with_gradients(output, arguments, slot)
         with device.stream(self._copy_out):
             self._copy_out.wait_event(slot.computed)
-            copies = [self._to_host(place, leaf, slot) for place, leaf in enumerate(results)]
+            copies = [
+                _copied(place, leaf, slot.host_out, of_host=False)
+                for place, leaf in enumerate(results)
+            ]
             slot.copied_out.record(self._copy_out)
 
         def finish() -> Any:
@@ -141,22 +148,6 @@ class StagedLane(DeviceLane):
 
         return Launched(arguments, finish)
 
-    def _to_device(self, place: int, leaf: Any, slot: Slot) -> Any:
-        if not isinstance(leaf, torch.Tensor) or leaf.device.type != "cpu":
-            return leaf
-        target = slot.device_in.take(place, tuple(leaf.shape), leaf.dtype)
-        with torch.no_grad():
-            target.copy_(leaf, non_blocking=True)
-        return target
-
-    def _to_host(self, place: int, leaf: Any, slot: Slot) -> Any:
-        if not isinstance(leaf, torch.Tensor) or leaf.device.type == "cpu":
-            return leaf
-        target = slot.host_out.take(place, tuple(leaf.shape), leaf.dtype)
-        with torch.no_grad():
-            target.copy_(leaf, non_blocking=True)
-        return target
-
     def _finish_with_gradients(self, output: Any, arguments: Arguments, slot: Slot) -> Launched:
         self._settle()
         host = to_device(output, "cpu")
@@ -166,6 +157,16 @@ class StagedLane(DeviceLane):
     def _settle(self) -> None:
         for stream in (self._copy_in, self._compute, self._copy_out):
             stream.synchronize()
+
+
+def _copied(place: int, leaf: Any, buffers: Buffers, *, of_host: bool) -> Any:
+    """A tensor of the host, or of a device, in a buffer at the other end; other leaves stay."""
+    if not isinstance(leaf, torch.Tensor) or (leaf.device.type == "cpu") is not of_host:
+        return leaf
+    target = buffers.take(place, tuple(leaf.shape), leaf.dtype)
+    with torch.no_grad():
+        target.copy_(leaf, non_blocking=True)
+    return target
 
 
 def _stageable(work: Work) -> bool:

@@ -68,12 +68,7 @@ def topo(as_json: bool, plot: Path | None, files: tuple[str, ...]) -> None:
         return
     out.print(_matrix(found))
     out.print()
-    shown = {
-        relation
-        for place, row in enumerate(found.matrix())
-        for other, relation in enumerate(row)
-        if other != place  # printed as X
-    }
+    shown = set(found.relations.values())
     for relation, text in _LEGEND.items():
         if relation in shown:
             out.print(f"{_name(relation):<5} {text}")

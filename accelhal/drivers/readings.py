@@ -130,6 +130,18 @@ def or_none(reader: Callable[[], Answer]) -> Answer | None:
         return None
 
 
+def bus_address(domain: int, bus: int, device: int, function: int) -> str:
+    """domain:bus:device.function as the kernel writes it.
+
+    Raises:
+        NotReportedError: a number is none that PCI has.
+    """
+    limits = ((domain, 1 << 31), (bus, 1 << 8), (device, 1 << 5), (function, 1 << 3))
+    if not all(0 <= number < limit for number, limit in limits):
+        raise NotReportedError(f"{domain:x}:{bus:x}:{device:x}.{function:x} is no PCI address")
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}"
+
+
 class Once(Generic[Answer]):
     """A reader that asks the driver once, for figures that come with one call."""
 

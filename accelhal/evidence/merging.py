@@ -31,7 +31,6 @@ _SLICE_NAMES = ("uuid", "index")
 _SOURCES: tuple[KeySource, ...] = get_args(KeySource)
 """Best first."""
 
-
 _SEPARATOR = ", "
 
 

@@ -30,7 +30,7 @@ from accelhal.host import Host
 from accelhal.host.system import host_facts
 from accelhal.management.boards import list_boards, managed_specs
 from accelhal.management.planes import open_management
-from accelhal.management.remote import read_all
+from accelhal.management.remote import read_each
 from accelhal.registry import backends
 from accelhal.spi import BackendSpec, Management
 from accelhal.topology import Topology, discover
@@ -159,11 +159,12 @@ class _Look:
 
     def _read_boards(self, management: Management) -> None:
         places = [p for p, board in enumerate(self.boards) if board.key and board.source != "pci"]
-        keys = [self.boards[place].key for place in places]
-        for method, kind in {**_READINGS, **_LISTS}.items():
-            answers = read_all(management, method, [key for key in keys if key is not None])
+        keys = [key for place in places if (key := self.boards[place].key) is not None]
+        kinds = {**_READINGS, **_LISTS}
+        answers = read_each(management, tuple(kinds), keys)
+        for method, kind in kinds.items():
             failures = []
-            for place, answer in zip(places, answers, strict=True):
+            for place, answer in zip(places, answers[method], strict=True):
                 try:
                     self._readings[place][method] = _fact(answer, kind, method in _LISTS)
                 except Exception as error:

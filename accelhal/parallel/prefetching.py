@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from accelhal.errors import UsageError
 from accelhal.facade import Device, device as device_named
 from accelhal.parallel.waiting import wait_until
+from accelhal.tensor_nests import moved
 
 Batch = TypeVar("Batch")
 
@@ -90,7 +91,7 @@ class Prefetched(Generic[Batch]):
                 yield from _Ring(device, self._depth, self._timeout).run(source)
             else:
                 for batch in source:
-                    yield _moved(batch, device.torch_device)
+                    yield moved(batch, device.torch_device)
         finally:
             close = getattr(source, "close", None)
             if close is not None:
@@ -223,7 +224,3 @@ class _Ring:
 def _can_be_packed(leaf: torch.Tensor) -> bool:
     """Whether it is ordinary host memory; gradients of a batch are the program's own affair."""
     return leaf.device.type == "cpu" and leaf.layout is torch.strided and not leaf.requires_grad
-
-
-def _moved(batch: Any, device: torch.device) -> Any:
-    return tree_map(lambda leaf: leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf, batch)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from accelhal.errors import UsageError, described
 from accelhal.facts.models import BoardModel
+from accelhal.spi.table_files import read_table
 
 
 @dataclass(frozen=True)
@@ -30,18 +29,14 @@ def read_board_models(path: Path) -> tuple[BoardModel, ...]:
         UsageError: the file cannot be read, or an attribute is missing, unknown or of the wrong
             type.
     """
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(_model(row, document["vendor"]) for row in document["models"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{path} is no file of board models: {described(error)}",
-            operation="read board models",
-            hint="its attributes are those of accelhal.facts.models.BoardModel",
-        ) from error
+    return read_table(path, "board models", _parsed)
 
 
 _KNOWN = {field.name: str(field.type) for field in fields(BoardModel)}
+
+
+def _parsed(document: dict[str, Any]) -> tuple[BoardModel, ...]:
+    return tuple(_model(row, document["vendor"]) for row in document["models"])
 
 
 def _model(row: dict[str, Any], vendor: str) -> BoardModel:

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+from captured_samples import reading
+
+SUMS = reading.SUMS | {"corrected", "uncorrected", "corrected_total", "uncorrected_total"}
+"""Errors are counted by kinds of memory."""
+
 FIRST = "GPU-00000001-aaaa-bbbb-cccc-000000000001"
 SECOND = "GPU-00000002-aaaa-bbbb-cccc-000000000002"
 FIRST_SLICE = "MIG-00000003-aaaa-bbbb-cccc-000000000003"

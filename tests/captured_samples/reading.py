@@ -68,6 +68,19 @@ def check(evidence: Evidence, text: str, sums: Collection[str] = SUMS) -> None:
         assert 0 <= relation.one < relation.other < len(evidence.boards)
 
 
+def sound(readers: Sequence[EvidenceReader], text: str, sums: Collection[str] = SUMS) -> Capture:
+    """What is read of a text, after a look at whether no reader failed and all stands there."""
+    found = read(readers, text)
+    assert not [unread for unread in found.unread if "its reader failed" in unread.reason]
+    for section in found.sections:
+        check(section.evidence, text, sums)
+        for reading in section.evidence.boards:
+            for name, value in vars(reading.pcie).items() if reading.pcie else ():
+                if value is not None and name in RANGES:
+                    assert RANGES[name][0] <= value <= RANGES[name][1]
+    return found
+
+
 NOISE = st.one_of(
     st.text(max_size=40),
     st.text(alphabet="|+-= :/0123456789", max_size=80),

@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from accelhal.facade import Device
 from accelhal.parallel.splitting.parts import Part
+from accelhal.tensor_nests import moved
 
 
 class Launch:
@@ -122,13 +123,3 @@ class Launcher:
             return pinned.to(self.device.torch_device, non_blocking=True)
 
         return tree_map(move, batch)
-
-
-def moved(nest: Any, target: torch.device, *, non_blocking: bool = False) -> Any:
-    """A nest of tensors on `target`; other leaves as they are."""
-    return tree_map(
-        lambda leaf: (
-            leaf.to(target, non_blocking=non_blocking) if isinstance(leaf, torch.Tensor) else leaf
-        ),
-        nest,
-    )

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError, first, in_range, or_none
+from accelhal.drivers.readings import NotReportedError, bus_address, first, in_range, or_none
 from accelhal.errors import AccelhalError, DeviceError, described
 from accelhal.facts import BoardInfo, BoardKey, KeySource
 from accelhal.host import Host, pci
@@ -155,7 +155,7 @@ def _board(dcmi: Dcmi, address: Address, host: Host, used: set[BoardKey]) -> Boa
             total_memory=or_none(
                 lambda: in_range("memory_total", read_memory(dcmi, address).total)
             ),
-            numa_node=None if bus is None else _numa_node(host, bus),
+            numa_node=None if bus is None else pci.numa_node(host, bus),
             driver=None if bus is None else host.link_name(f"{pci.BUS}/{bus}/driver"),
             tool_id=_tool_id(dcmi, address),
         )
@@ -266,11 +266,7 @@ def pci_address(dcmi: Dcmi, address: Address) -> str:
         lambda: dcmi.read(calls.PCI, address, PcieInfo),
         lambda: _old_pci(dcmi, address),
     )
-    domain, bus = found.domain, found.bdf_busid
-    device, function = found.bdf_deviceid, found.bdf_funcid
-    if domain < 0 or bus > 0xFF or device > 0x1F or function > 7:
-        raise NotReportedError(f"{domain:x}:{bus:x}:{device:x}.{function:x} is no PCI address")
-    return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}"
+    return bus_address(found.domain, found.bdf_busid, found.bdf_deviceid, found.bdf_funcid)
 
 
 def _old_pci(dcmi: Dcmi, address: Address) -> PcieInfo:
@@ -279,11 +275,6 @@ def _old_pci(dcmi: Dcmi, address: Address) -> PcieInfo:
     return PcieInfo(
         bdf_busid=old.bdf_busid, bdf_deviceid=old.bdf_deviceid, bdf_funcid=old.bdf_funcid
     )
-
-
-def _numa_node(host: Host, bus: str) -> int | None:
-    text = (host.read_text(f"{pci.BUS}/{bus}/numa_node") or "").strip()
-    return int(text) if re.fullmatch(r"\d{1,5}", text) else None
 
 
 def _is_a3(dcmi: Dcmi, address: Address) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from accelhal.drivers.library import roomy
-from accelhal.drivers.readings import NotReportedError, first, in_range, or_none
+from accelhal.drivers.readings import NotReportedError, bus_address, first, in_range, or_none
 from accelhal.errors import AccelhalError, DeviceError, DeviceNotFoundError, described
 from accelhal.facts import BoardInfo, BoardKey
 from accelhal_cambricon.cndev import SOURCE, Cndev, number, text_of, written
@@ -171,10 +171,7 @@ def pci_address(cndev: Cndev, handle: int) -> str:
         lambda: cndev.read("cndevGetPCIeInfo", OldPcieInfo, handle),
     )
     names = ("domain", "bus", "device", "function")
-    domain, bus, device, function = (number(found, name) for name in names)
-    if domain >> 31 or bus > 0xFF or device > 0x1F or function > 7:
-        raise NotReportedError(f"{domain:x}:{bus:x}:{device:x}.{function:x} is no PCI address")
-    return f"{domain:04x}:{bus:02x}:{device:02x}.{function:x}"
+    return bus_address(*(number(found, name) for name in names))
 
 
 def _numa_node(cndev: Cndev, handle: int) -> int:

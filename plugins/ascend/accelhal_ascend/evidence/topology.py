@@ -66,7 +66,10 @@ def _read(lines: Sequence[str]) -> Section:
     ]
     notes = [f"{_PAGE} also shows {', '.join(head.others)}."] if head.others else []
     found = evidence(_PAGE, boards, relations=_relations(names, rows), notes=notes)
-    return Section(found, _after_legend(lines, wide + 1))
+    end = wide + 1
+    while end < len(lines) and (lines[end].split() or [""])[0] in head.others:
+        end += 1
+    return Section(found, _after_legend(lines, end))
 
 
 def _head(line: str) -> _Head:
