@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from accelhal import __version__
-from accelhal.doctor.engine import Check, Cost, Report
+from accelhal.doctor.engine import SCENE_OPTIONS, Report
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.texts import summary, wording
+from accelhal.doctor.wording import summary, wording
 from accelhal.facts import Finding, FindingState
+from accelhal.spi.doctor import Check, Text as Words
 
 _MARKS = {
     FindingState.OK: ("✓", "+", "green"),
@@ -39,12 +40,12 @@ def show_report(out: Console, report: Report, facts: Facts, *, verbose: bool) ->
     for group, findings in _by_group(report):
         worst = max((f.state for f in findings), key=_GRAVITY.index)
         line = _grid(1, _GROUP_WIDTH)
-        said = Text() if verbose else _group_line(findings)
+        said = Text() if verbose else _group_line(findings, report.texts)
         line.add_row(_mark(out, worst), Text(group, "bold"), said)
         out.print(line)
         for finding in findings:
             if verbose or finding.state in _LOUD:
-                for part in _details(out, finding, verbose):
+                for part in _details(out, finding, report.texts, verbose):
                     out.print(part)
     out.print()
     out.print(_closing(report))
@@ -55,13 +56,29 @@ def show_checks(out: Console, checks: Iterable[Check]) -> None:
     table = Table.grid(padding=(0, 2))
     for check in checks:
         reads = f"reads: {'; '.join(check.reads)}"
-        depth = " (with --deep)" if check.cost is Cost.CHILD else ""
+        option = SCENE_OPTIONS.get(check.cost)
+        depth = f" (with {option})" if option else ""
         table.add_row(Text(check.id, "bold"), check.title + depth)
         table.add_row("", Text(reads, "dim"))
     out.print(table)
 
 
+def show_explanation(out: Console, check: Check) -> None:
+    """Print what a check judges, and why."""
+    out.print(Text.assemble((check.id, "bold"), f"  {check.title}"))
+    out.print(Text(f"reads: {'; '.join(check.reads)}", "dim"))
+    if check.depends_on:
+        lower = ", ".join(check.depends_on)
+        out.print(Text(f"not judged where one of these failed: {lower}", "dim"))
+    if check.explanation:
+        out.print()
+        out.print(check.explanation)
+
+
 def _header(facts: Facts) -> Text:
+    title = Text.assemble(("accelhal doctor ", "bold"), (__version__, "bold"))
+    if not facts.live:
+        return title.append("   evidence, not this host", "dim")
     system = facts.system
     kernel = system.kernel.partition("-")[0]
     parts = [
@@ -70,9 +87,7 @@ def _header(facts: Facts) -> Text:
         f"{system.system} {kernel} {system.machine}",
         f"{system.container} container" if system.container else _HOST_KINDS[system.kind],
     ]
-    return Text.assemble(
-        ("accelhal doctor ", "bold"), (__version__, "bold"), ("   " + ", ".join(parts), "dim")
-    )
+    return title.append("   " + ", ".join(parts), "dim")
 
 
 def _by_group(report: Report) -> list[tuple[str, list[Finding]]]:
@@ -85,7 +100,7 @@ def _by_group(report: Report) -> list[tuple[str, list[Finding]]]:
     ]
 
 
-def _group_line(findings: Sequence[Finding]) -> Text:
+def _group_line(findings: Sequence[Finding], texts: Mapping[str, Words]) -> Text:
     """What is right in a group in words, and how much is wrong in numbers."""
     loud = [finding for finding in findings if finding.state in _LOUD]
     if loud:
@@ -94,11 +109,13 @@ def _group_line(findings: Sequence[Finding]) -> Text:
     for finding in findings:
         groups.setdefault((_GRAVITY.index(finding.state), finding.code), []).append(finding)
     mildest_first = [groups[key] for key in sorted(groups, key=lambda key: key[0])]
-    return Text("; ".join(summary(group) for group in mildest_first))
+    return Text("; ".join(summary(group, texts) for group in mildest_first))
 
 
-def _details(out: Console, finding: Finding, verbose: bool) -> Iterator[Table]:
-    words = wording(finding)
+def _details(
+    out: Console, finding: Finding, texts: Mapping[str, Words], verbose: bool
+) -> Iterator[Table]:
+    words = wording(finding, texts)
     loud = finding.state in _LOUD
     title = _grid(1, 1)
     text = Text(words.title, "bold" if loud else "").append(f"  {finding.check}", "dim")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from accelhal import __version__
-from accelhal.doctor.engine import Check, Report
+from accelhal.doctor.engine import Report
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.texts import wording
+from accelhal.doctor.texts import TEXTS
+from accelhal.doctor.wording import wording
 from accelhal.facts import Finding, FindingState
 from accelhal.host import pci
 from accelhal.redaction import Redactor
+from accelhal.spi.doctor import Check, NotShownError, Text
 
 SEVERITY = {
     FindingState.INFO: "info",
@@ -24,18 +28,33 @@ def report_document(report: Report, facts: Facts, *, redacted: bool) -> dict[str
     """The JSON document of a run, without its schema."""
     return {
         "tool": {"name": "accelhal", "version": __version__},
-        "host_kind": facts.system.kind,
-        "vendors": sorted({pci.vendors()[board.vendor].name for board in facts.boards}),
+        "live": facts.live,
+        "host_kind": _host_kind(facts),
+        "vendors": _vendors(facts),
         "redacted": redacted,
         "summary": {state.value: report.count(state) for state in FindingState},
         "duration_ms": round(report.duration_ms, 1),
-        "findings": [finding_document(finding) for finding in report.findings],
+        "findings": [finding_document(f, report.texts) for f in report.findings],
     }
 
 
-def finding_document(finding: Finding) -> dict[str, Any]:
+def _host_kind(facts: Facts) -> str | None:
+    try:
+        return facts.system.kind
+    except NotShownError:
+        return None
+
+
+def _vendors(facts: Facts) -> list[str]:
+    found = {reading.board.vendor for reading in facts.readings()}
+    with suppress(NotShownError):
+        found |= {pci.vendors()[board.vendor].name for board in facts.boards}
+    return sorted(found)
+
+
+def finding_document(finding: Finding, texts: Mapping[str, Text] = TEXTS) -> dict[str, Any]:
     """One finding with its texts."""
-    words = wording(finding)
+    words = wording(finding, texts)
     return {
         "id": finding.check,
         "code": finding.code,

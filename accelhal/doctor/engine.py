@@ -4,44 +4,25 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from accelhal.doctor.facts import Facts
+from accelhal.doctor.messages import findings_of_messages
+from accelhal.doctor.texts import TEXTS
 from accelhal.errors import message_of
 from accelhal.facts import Finding, FindingState
+from accelhal.spi.doctor import Check, Cost, NotShownError, Text
 
+DEFAULT_SCENE = frozenset({Cost.FILES})
+"""What runs without options: nothing that disturbs a job."""
 
-class Cost(str, Enum):
-    """What a check takes, and so when it runs."""
-
-    FILES = "files"  # reads files and the environment; always runs
-    CHILD = "child"  # starts child processes; runs under --deep
-
-
-@dataclass(frozen=True)
-class Check:
-    """One question asked of the host.
-
-    Attributes:
-        id: "group.word", stable for ever: it stands in scripts.
-        group: the heading it is shown under.
-        title: what it looks at, in one line.
-        reads: where it looks.
-        run: the question itself. A finding's `device` names the backend it is about; None means
-            the whole host.
-        cost: what it takes.
-        depends_on: checks of lower layers, whose failure explains a failure of this one.
-    """
-
-    id: str
-    group: str
-    title: str
-    reads: tuple[str, ...]
-    run: Callable[[Facts], Iterable[Finding]]
-    cost: Cost = Cost.FILES
-    depends_on: tuple[str, ...] = ()
+SCENE_OPTIONS: Mapping[Cost, str] = {
+    Cost.CHILD: "--deep",
+    Cost.BOARD: "--measure",
+    Cost.WATCH: "--watch 60",
+}
+"""The option that lets checks of a cost run."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +33,13 @@ class Report:
         checks: the checks that ran, in order.
         findings: theirs, in order.
         duration_ms: wall time of the run.
+        texts: words for the codes of the findings.
     """
 
     checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
     duration_ms: float
+    texts: Mapping[str, Text] = field(default_factory=lambda: TEXTS)
 
     def count(self, state: FindingState) -> int:
         """Findings in that state."""
@@ -73,7 +56,8 @@ def run_checks(
     checks: Sequence[Check],
     facts: Facts,
     *,
-    deep: bool = False,
+    scene: Collection[Cost] = DEFAULT_SCENE,
+    texts: Mapping[str, Text] = TEXTS,
     on_start: Callable[[Check], None] = lambda check: None,
 ) -> Report:
     """Run the checks in the order given; one that raises is reported and stops nothing.
@@ -81,7 +65,8 @@ def run_checks(
     Args:
         checks: lower layers first.
         facts: the host.
-        deep: run checks that start child processes too; without it they are skipped.
+        scene: the costs that may be paid; a check of another is skipped.
+        texts: words for the codes of these checks.
         on_start: told of each check before it runs.
     """
     began = time.perf_counter()
@@ -89,29 +74,55 @@ def run_checks(
     findings: list[Finding] = []
     for check in checks:
         on_start(check)
-        found = _run(check, facts, deep)
+        found = _run(check, facts, scene)
         findings += [causes.explained(check, finding) for finding in found]
-    return Report(tuple(checks), tuple(findings), (time.perf_counter() - began) * 1e3)
+    return Report(tuple(checks), tuple(findings), (time.perf_counter() - began) * 1e3, texts)
 
 
-def _run(check: Check, facts: Facts, deep: bool) -> list[Finding]:
-    if check.cost is Cost.CHILD and not deep:
-        command = f"accelhal doctor --deep {check.id}"
-        return [Finding(check.id, "engine.needs_deep", FindingState.SKIP, commands=(command,))]
+def _run(check: Check, facts: Facts, scene: Collection[Cost]) -> list[Finding]:
+    if check.cost not in scene:
+        return [_of_another_scene(check)]
+    found: list[Finding] = []
     try:
-        return list(check.run(facts))
+        found += check.run(facts)
+    except NotShownError as missing:
+        found.append(_not_shown(check, missing, facts))
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        return [
-            Finding(
-                check.id,
-                "engine.crashed",
-                FindingState.ERROR,
-                {"error": type(error).__name__, "message": message_of(error)},
-                evidence={"raised at": f"{where.filename}:{where.lineno} in {where.name}"},
-                commands=("accelhal env",),
-            )
-        ]
+        return [_crashed(check, error)]
+    return [*found, *findings_of_messages(check.id, facts)]
+
+
+def _of_another_scene(check: Check) -> Finding:
+    option = SCENE_OPTIONS[check.cost]
+    return Finding(
+        check.id,
+        "engine.needs_option",
+        FindingState.SKIP,
+        {"option": option},
+        commands=(f"accelhal doctor {option} {check.id}",),
+    )
+
+
+def _not_shown(check: Check, missing: NotShownError, facts: Facts) -> Finding:
+    return Finding(
+        check.id,
+        "engine.not_seen" if facts.live else "engine.not_shown",
+        FindingState.UNKNOWN,
+        {"what": missing.what, "reason": missing.reason or "nobody looked"},
+        commands=missing.commands,
+    )
+
+
+def _crashed(check: Check, error: Exception) -> Finding:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return Finding(
+        check.id,
+        "engine.crashed",
+        FindingState.ERROR,
+        {"error": type(error).__name__, "message": message_of(error)},
+        evidence={"raised at": f"{where.filename}:{where.lineno} in {where.name}"},
+        commands=("accelhal env",),
+    )
 
 
 _GRAVITY = {FindingState.WARN: 1, FindingState.FAIL: 2}

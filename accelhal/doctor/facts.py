@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
+from pathlib import Path
 
 from accelhal.doctor.imports import IMPORT_LIMIT_S, ImportJob, ImportReport
 from accelhal.evidence.environment import loaded_specs
-from accelhal.facts import HostFacts
+from accelhal.evidence.host_reading import read_host_record
+from accelhal.evidence.snapshot import Snapshot
+from accelhal.facts import BoardReading, Evidence, HostFacts
+from accelhal.facts.host_record import HostRecord
 from accelhal.host import Host, pci
 from accelhal.host.entry_points import InstalledEntryPoint, read_entry_points
 from accelhal.host.system import host_facts
@@ -18,32 +23,132 @@ from accelhal.host.torch_install import (
     read_torch_install,
 )
 from accelhal.registry.listing import Backend, list_backends
+from accelhal.registry.vendor_hosts import vendor_host
 from accelhal.spi import ENTRY_POINT_GROUP, BackendSpec
+from accelhal.spi.doctor import DoctorFacts, NotShownError, VendorHost
+
+_NO_TREE = Path(os.devnull)
+"""A root under which no path exists."""
 
 
-class Facts:
+class Facts(DoctorFacts):
     """One host as the doctor sees it.
 
     Attributes:
-        host: where everything is read; a tree of files may stand in for this machine.
+        live: False where evidence stands for a host that cannot be asked.
+        host: where everything is read; a tree of files may stand in for this machine. For evidence
+            an empty tree, with the variables that it shows.
         import_limit_s: seconds a child process may take to import one package.
+        only: the boards that --device names, by their keys; None for all.
+        force: whether checks that compute may use boards that are in use.
+        watch_s: seconds that --watch samples for; 0 without it.
+        on_import: told of each package before a child imports it.
     """
 
     def __init__(
         self,
         host: Host | None = None,
         *,
+        evidence: Snapshot | None = None,
+        only: Collection[object] | None = None,
+        force: bool = False,
+        watch_s: float = 0.0,
         import_limit_s: float = IMPORT_LIMIT_S,
-        on_import: Callable[[str], None] = lambda package: None,
     ) -> None:
-        self.host = host or Host()
+        self.live = evidence is None
+        self._given = evidence
+        self.host = _shown_host(evidence) if evidence is not None else host or Host()
         self.import_limit_s = import_limit_s
-        self._on_import = on_import
+        self.only = only
+        self.force = force
+        self.watch_s = watch_s
+        self.on_import: Callable[[str], None] = lambda package: None
+
+    # ---- what plugins' rules read too
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The boards, as the driver libraries or the evidence show them."""
+        if self._given is not None:
+            return self._given
+        # Here, because its machinery takes long to import and not every run asks the drivers.
+        from accelhal.evidence.taking import take_snapshot
+
+        return take_snapshot(self.host, self.record)
+
+    @cached_property
+    def record(self) -> HostRecord:
+        """See DoctorFacts."""
+        if self._given is not None:
+            return self._given.record or HostRecord()
+        return read_host_record(self.host, [self.vendor_host(spec) for spec in self.specs])
+
+    @property
+    def contained(self) -> bool:
+        """See DoctorFacts."""
+        if self._given is None:
+            return self.system.kind == "container"
+        return self._given.host is not None and self._given.host.kind == "container"
+
+    def evidence(self, backend: str) -> Evidence | None:
+        """See DoctorFacts."""
+        return next((e for e in self.snapshot.evidence if e.backend == backend), None)
+
+    def readings(self, backend: str | None = None) -> list[BoardReading]:
+        """See DoctorFacts."""
+        return [
+            reading
+            for evidence in self.snapshot.evidence
+            if backend is None or evidence.backend == backend
+            for reading in evidence.boards
+            if self.only is None or reading.board.key in self.only
+        ]
+
+    def versions(self, backend: str) -> Mapping[str, str]:
+        """See DoctorFacts."""
+        spec = next((spec for spec in self.specs if spec.name == backend), None)
+        evidence = self.evidence(backend)
+        reported = {} if evidence is None else evidence.versions
+        return reported if spec is None else self.vendor_host(spec).versions(self.record, reported)
+
+    def vendor_host(self, spec: BackendSpec) -> VendorHost:
+        """What a host with the backend's boards looks like."""
+        known = self._vendor_hosts.get(spec.name)
+        if known is None:
+            known = self._vendor_hosts[spec.name] = vendor_host(spec)
+        return known
+
+    @cached_property
+    def _vendor_hosts(self) -> dict[str, VendorHost]:
+        return {}
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The environment.
+
+        Raises:
+            NotShownError: the evidence has none.
+        """
+        if self._given is None:
+            return self.host.environ
+        if self._given.environment is None and self.record.variables is None:
+            raise NotShownError("the environment's variables", commands=("env",))
+        return self.host.environ
+
+    # ---- what the core's checks read
 
     @cached_property
     def system(self) -> HostFacts:
-        """Machine, kernel and interpreter."""
-        return host_facts(self.host)
+        """Machine, kernel and interpreter.
+
+        Raises:
+            NotShownError: the evidence does not tell.
+        """
+        if self._given is None:
+            return host_facts(self.host)
+        if self._given.host is None:
+            raise NotShownError("the machine", commands=("accelhal snapshot FILE",))
+        return self._given.host
 
     @cached_property
     def backends(self) -> tuple[Backend, ...]:
@@ -62,8 +167,26 @@ class Facts:
 
     @cached_property
     def boards(self) -> tuple[pci.PciDevice, ...]:
-        """Accelerator boards on the PCI bus."""
-        return tuple(pci.accelerators(self.host))
+        """Accelerator boards on the PCI bus.
+
+        Raises:
+            NotShownError: the evidence does not show the bus.
+        """
+        if self._given is None:
+            return tuple(pci.accelerators(self.host))
+        if self._given.environment is None:
+            raise NotShownError("the PCI bus", commands=("lspci -nnk", "accelhal snapshot FILE"))
+        return tuple(
+            pci.PciDevice(
+                address=board.address,
+                vendor=board.id.partition(":")[0],
+                device=board.id.partition(":")[2],
+                pci_class="",
+                driver=board.driver,
+                numa_node=board.numa_node,
+            )
+            for board in self._given.environment.boards
+        )
 
     @cached_property
     def torch(self) -> TorchInstall | None:
@@ -87,7 +210,7 @@ class Facts:
         from accelhal.doctor.import_runner import import_in_children
 
         return import_in_children(
-            self._import_jobs(), limit_s=self.import_limit_s, on_start=self._on_import
+            self._import_jobs(), limit_s=self.import_limit_s, on_start=self.on_import
         )
 
     def _import_jobs(self) -> list[ImportJob]:
@@ -106,3 +229,13 @@ class Facts:
                 if spec.torch_package and self.host.find_package(spec.torch_package)
             ),
         ]
+
+
+def _shown_host(evidence: Snapshot) -> Host:
+    """No files, and the variables that the evidence shows."""
+    shown: dict[str, str] = {}
+    if evidence.environment is not None:
+        shown |= evidence.environment.variables
+    if evidence.record is not None:
+        shown |= evidence.record.variables or {}
+    return Host(_NO_TREE, shown, lambda package: None)

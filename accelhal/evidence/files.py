@@ -159,6 +159,7 @@ def _joined(one: Snapshot, other: Snapshot) -> Snapshot:
         redacted=one.redacted or other.redacted,
         host=one.host or other.host,
         environment=one.environment or other.environment,
+        record=one.record or other.record,
         relations=tuple(dict.fromkeys((*one.relations, *other.relations))),
         notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
     )

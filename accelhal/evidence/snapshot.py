@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from accelhal.evidence.environment import Environment
 from accelhal.facts import Evidence, HostFacts, Relation
+from accelhal.facts.host_record import HostRecord
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Snapshot:
         redacted: whether private details were taken out.
         host: the machine and its interpreter.
         environment: what is installed and set.
+        record: the host's software and settings, as far as faults of boards show in them.
         evidence: the boards, backend by backend.
         relations: between boards that are in no one evidence.
         notes: what could not be read, one sentence each.
@@ -43,6 +45,7 @@ class Snapshot:
     redacted: bool = False
     host: HostFacts | None = None
     environment: Environment | None = None
+    record: HostRecord | None = None
     evidence: tuple[Evidence, ...] = ()
     relations: tuple[BusRelation, ...] = ()
     notes: tuple[str, ...] = ()

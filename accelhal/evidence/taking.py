@@ -11,7 +11,8 @@ from typing import Any
 from accelhal import __version__
 from accelhal.errors import message_of
 from accelhal.evidence.document import recheck
-from accelhal.evidence.environment import read_environment
+from accelhal.evidence.environment import loaded_specs, read_environment
+from accelhal.evidence.host_reading import read_host_record
 from accelhal.evidence.snapshot import BusRelation, Snapshot
 from accelhal.facts import (
     BoardDetails,
@@ -26,12 +27,14 @@ from accelhal.facts import (
     ProcessMemory,
     Telemetry,
 )
+from accelhal.facts.host_record import HostRecord
 from accelhal.host import Host
 from accelhal.host.system import host_facts
 from accelhal.management.boards import list_boards, managed_specs
 from accelhal.management.planes import open_management
 from accelhal.management.remote import read_each
 from accelhal.registry import backends
+from accelhal.registry.vendor_hosts import vendor_host
 from accelhal.spi import BackendSpec, Management
 from accelhal.topology import Topology, discover
 
@@ -54,7 +57,7 @@ _LISTS: Mapping[str, type] = {
 _BUS = "the PCI bus"
 
 
-def take_snapshot(host: Host | None = None) -> Snapshot:
+def take_snapshot(host: Host | None = None, record: HostRecord | None = None) -> Snapshot:
     """What is seen now, with private details.
 
     Simulated boards are in it as in `accelhal.boards()`. A driver call that fails or hangs costs
@@ -63,6 +66,7 @@ def take_snapshot(host: Host | None = None) -> Snapshot:
 
     Args:
         host: the host whose files and environment are read; this one when None.
+        record: its record, where it was read already.
     """
     where = Host() if host is None else host
     known = backends()
@@ -82,6 +86,7 @@ def take_snapshot(host: Host | None = None) -> Snapshot:
         accelhal=__version__,
         host=host_facts(where),
         environment=read_environment(where, known),
+        record=record or read_host_record(where, [vendor_host(s) for s in loaded_specs(known)]),
         evidence=tuple(evidence),
         relations=tuple(_between_backends(topology)),
         notes=tuple(notes),

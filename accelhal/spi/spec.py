@@ -21,8 +21,8 @@ API_VERSION = (1, 1)
 ENTRY_POINT_GROUP = "accelhal.backends"
 
 EXTENSIONS: Mapping[str, str] = {
-    "doctor_facts": "facts that only this vendor's host shows",
-    "doctor_rules": "checks over those facts",
+    "doctor_facts": "what a host with this vendor's boards looks like",
+    "doctor_rules": "checks that only this vendor's hosts need",
     "compatibility": "driver, toolkit and torch pairs known to work or not",
     "faults": "the vendor's fault codes, their severity and remedy",
     "evidence_readers": "readers of the vendor tools' output",

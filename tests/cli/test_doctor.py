@@ -9,10 +9,11 @@ from cli.commands import TOY_SPEC, FakeSite
 from click.testing import CliRunner
 
 from accelhal.cli.main import cli
-from accelhal.doctor.catalogue import CHECKS
-from accelhal.doctor.engine import Check
+from accelhal.doctor.catalogue import CHECKS, Catalogue
 from accelhal.doctor.facts import Facts
+from accelhal.doctor.texts import TEXTS
 from accelhal.facts import Finding
+from accelhal.spi.doctor import Check
 
 PLUGINS = ("plugin.load", "backend.probe")
 
@@ -203,10 +204,17 @@ def test_a_check_that_crashes_stops_nothing_and_a_run_of_crashes_could_not_run(
 
     broken = Check("host.broken", "Host", "a broken check", (), crash)
     sound = next(check for check in CHECKS if check.id == "env.accelhal")
-    monkeypatch.setattr("accelhal.cli.doctor.select", lambda ids, deep: [broken, sound])
+
+    def known(*checks: Check) -> None:
+        def catalogue(specs: object) -> Catalogue:
+            return Catalogue(checks, TEXTS)
+
+        monkeypatch.setattr("accelhal.cli.doctor.catalogue", catalogue)
+
+    known(broken, sound)
     result = CliRunner().invoke(cli, ["doctor"], env={"ACCELHAL_DEVICE": ""})
     assert result.exit_code == 0
     assert "KeyError" in result.output
     assert "are not set" in result.output
-    monkeypatch.setattr("accelhal.cli.doctor.select", lambda ids, deep: [broken])
+    known(broken)
     assert CliRunner().invoke(cli, ["doctor"]).exit_code == 3

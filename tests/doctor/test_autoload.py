@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from doctor.toys import FakeHost, answering, states, toy_spec
 
-from accelhal.doctor.catalogue import select
+from accelhal.doctor.catalogue import catalogue
 from accelhal.doctor.engine import run_checks
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.spi import BackendSpec
@@ -31,7 +31,7 @@ def autoloaded(
 
 
 def found(fake: FakeHost) -> list[Finding]:
-    report = run_checks(select(["framework.autoload"]), fake.facts)
+    report = run_checks(catalogue().select(["framework.autoload"]), fake.facts)
     return [f for f in report.findings if "toy" in str(f.params)]
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from doctor.toys import TOY_VARIABLE, FakeHost, answering, states, toy_spec
 
-from accelhal.doctor.catalogue import CHECKS, select
+from accelhal.doctor.catalogue import CHECKS, catalogue
 from accelhal.doctor.engine import run_checks
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.texts import wording
+from accelhal.doctor.wording import wording
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.spi import API_VERSION, BackendSpec
 
@@ -26,7 +26,7 @@ OK, INFO, WARN, FAIL, SKIP = (
 
 
 def found(fake: FakeHost, check: str, device: str | None = "toy") -> list[Finding]:
-    report = run_checks(select([check]), fake.facts)
+    report = run_checks(catalogue().select([check]), fake.facts)
     return [finding for finding in report.findings if finding.device == device]
 
 
@@ -41,14 +41,14 @@ def only(fake: FakeHost, check: str, device: str | None = "toy") -> Finding:
 
 @pytest.mark.usefixtures("fresh_registry")
 def test_a_machine_without_boards_is_calm(fake: FakeHost) -> None:
-    report = run_checks(select([]), fake.facts)
+    report = run_checks(catalogue().select([]), fake.facts)
     assert {finding.state for finding in report.findings} <= {OK, INFO}
-    assert {finding.check for finding in report.findings} == {c.id for c in select([])}
+    assert {finding.check for finding in report.findings} == {c.id for c in catalogue().select([])}
 
 
 def test_absent_toys_are_calm_too(fake: FakeHost, install: Install) -> None:
     install(toy_spec(answering(ProbeStatus.NO_HARDWARE, 0)))
-    report = run_checks(select([]), fake.facts)
+    report = run_checks(catalogue().select([]), fake.facts)
     assert {finding.state for finding in report.findings} <= {OK, INFO}
 
 
@@ -264,7 +264,7 @@ def test_a_probe_that_raises_is_a_finding(fake: FakeHost, install: Install) -> N
 def test_the_lowest_broken_layer_is_reported(fake: FakeHost, install: Install) -> None:
     install(toy_spec(answering(ProbeStatus.NO_DRIVER)))
     fake.toys(2, nodes=0)
-    report = run_checks(select([]), fake.facts)
+    report = run_checks(catalogue().select([]), fake.facts)
     toys = {f.check: f for f in report.findings if f.device == "toy"}
     assert toys["driver.nodes"].state is FAIL
     assert toys["backend.probe"].state is SKIP

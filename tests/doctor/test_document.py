@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from doctor.toys import TOY_VARIABLE, FakeHost, toy_spec
 
-from accelhal.doctor.catalogue import select
+from accelhal.doctor.catalogue import catalogue
 from accelhal.doctor.document import finding_document, redacted, report_document
 from accelhal.doctor.engine import run_checks
 from accelhal.facts import Finding, FindingState
@@ -45,7 +45,7 @@ def test_a_finding_has_its_promised_fields() -> None:
 @pytest.mark.usefixtures("fresh_registry")
 def test_the_envelope_counts_every_finding(fake: FakeHost) -> None:
     facts = fake.facts
-    report = run_checks(select([]), facts)
+    report = run_checks(catalogue().select([]), facts)
     document = json.loads(json.dumps(report_document(report, facts, redacted=False)))
     assert sum(document["summary"].values()) == len(document["findings"])
     assert document["host_kind"] in ("bare", "container", "vm")
@@ -61,7 +61,7 @@ def test_private_details_do_not_leave_in_any_field(
     fake.package("torch", "2.13.0")
     facts = fake.facts
     report = redacted(
-        run_checks(select([]), facts),
+        run_checks(catalogue().select([]), facts),
         Redactor(PrivateNames(homes=(str(fake.root),))),
     )
     text = json.dumps(report_document(report, facts, redacted=True))

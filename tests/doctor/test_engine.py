@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from doctor.toys import FakeHost
 
-from accelhal.doctor.engine import Check, Cost, Report, run_checks
+from accelhal.doctor.engine import Report, run_checks
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.texts import wording
+from accelhal.doctor.wording import wording
 from accelhal.facts import Finding, FindingState
+from accelhal.spi.doctor import Check, Cost
 
 
 def check(
@@ -21,8 +22,8 @@ def check(
     return Check(name, "Group", "title", ("nothing",), run, depends_on=depends_on)
 
 
-def judge(fake: FakeHost, *checks: Check, deep: bool = False) -> Report:
-    return run_checks(checks, fake.facts, deep=deep)
+def judge(fake: FakeHost, *checks: Check, scene: Iterable[Cost] = (Cost.FILES,)) -> Report:
+    return run_checks(checks, fake.facts, scene=set(scene))
 
 
 def test_a_crashing_check_is_reported_and_stops_nothing(fake: FakeHost) -> None:
@@ -116,5 +117,5 @@ def test_checks_with_child_processes_wait_for_deep(fake: FakeHost) -> None:
     (skipped,) = judge(fake, costly).findings
     assert skipped.state is FindingState.SKIP
     assert skipped.commands == ("accelhal doctor --deep d",)
-    (ran,) = judge(fake, costly, deep=True).findings
+    (ran,) = judge(fake, costly, scene=Cost).findings
     assert ran.state is FindingState.OK

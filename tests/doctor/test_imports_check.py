@@ -7,14 +7,15 @@ from collections.abc import Callable
 import pytest
 from doctor.toys import FakeHost, answering, toy_spec
 
-from accelhal.doctor.catalogue import select
+from accelhal.doctor.catalogue import catalogue
 from accelhal.doctor.engine import run_checks
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.imports import ImportJob, ImportOutcome, ImportReport
-from accelhal.doctor.texts import wording
+from accelhal.doctor.wording import wording
 from accelhal.facts import Finding, FindingState, Probe, ProbeStatus
 from accelhal.host import Host
 from accelhal.spi import BackendSpec
+from accelhal.spi.doctor import Cost
 
 Install = Callable[[BackendSpec], None]
 TOY = ImportJob("torch_toy", ("toy",))
@@ -26,7 +27,7 @@ def judge(
     fake.package("torch", "2.13.0")
     facts = fake.facts
     facts.__dict__["imports"] = (report,)  # what the children would have answered
-    found = run_checks(select(checks), facts, deep=True).findings
+    found = run_checks(catalogue().select(checks), facts, scene=set(Cost)).findings
     assert all(wording(finding) for finding in found)
     return [f for f in found if f.check == "framework.sees" and f.code != "sees.loaded"]
 
@@ -100,7 +101,9 @@ def test_devices_that_cannot_be_counted(fake: FakeHost, install: Install) -> Non
 
 
 def test_without_torch_there_is_nothing_to_import(fake: FakeHost) -> None:
-    (finding,) = run_checks(select(["framework.sees"]), fake.facts, deep=True).findings
+    (finding,) = run_checks(
+        catalogue().select(["framework.sees"]), fake.facts, scene=set(Cost)
+    ).findings
     assert (finding.code, finding.state) == ("sees.no_torch", FindingState.SKIP)
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from accelhal import doctor
-from accelhal.doctor.texts import TEXTS, Text, summary
+from accelhal.doctor.texts import TEXTS
+from accelhal.doctor.wording import summary
 from accelhal.facts import Finding, FindingState
+from accelhal.spi.doctor import Text
 
 PACKAGE = Path(doctor.__file__).parent
 PREFIXES = {code.partition(".")[0] for code in TEXTS}

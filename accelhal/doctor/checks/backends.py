@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact, is_present
 from accelhal.facts import DEFECTS, Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import Backend
+from accelhal.spi.doctor import Check
 
 _CODES = {
     ProbeStatus.AVAILABLE: "probe.available",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import board_nodes, is_present
 from accelhal.facts import Finding, FindingState
 from accelhal.host.visible_devices import Mask, MaskEntryProblem, MaskProblem, active_mask
 from accelhal.spi import BackendSpec
+from accelhal.spi.doctor import Check
 
 _ID = "device.mask"
 

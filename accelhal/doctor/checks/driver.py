@@ -5,13 +5,13 @@ from __future__ import annotations
 import grp
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import board_nodes, boards_of, is_present
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.host import Host
 from accelhal.host.device_nodes import NodeState, find_nodes
 from accelhal.spi import BackendSpec
+from accelhal.spi.doctor import Check
 
 _ID = "driver.nodes"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.device_name import DeviceName, parse_device_name
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.errors import UsageError
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.registry.choosing import DEVICE_VARIABLE
 from accelhal.registry.listing import LIMIT_VARIABLE, limit, same_distribution
+from accelhal.spi.doctor import Check
 
 _ID = "env.accelhal"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.facts import DEFECTS, Finding, FindingState
 from accelhal.host.entry_points import InstalledEntryPoint
@@ -14,6 +13,7 @@ from accelhal.host.torch_install import (
     MINIMUM_TORCH,
     too_old,
 )
+from accelhal.spi.doctor import Check
 
 _FIRST_AUTOLOADING = (2, 5)
 """torch 2.5 is the first that loads the group's packages (its release notes)."""

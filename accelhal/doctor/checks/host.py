@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import unclaimed_boards
 from accelhal.facts import Finding, FindingState
 from accelhal.host import pci
+from accelhal.spi.doctor import Check
 
 
 def _boards_on_the_bus(facts: Facts) -> Iterator[Finding]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check, Cost
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact, is_present
 from accelhal.doctor.imports import ImportOutcome, ImportReport
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.host.torch_install import AUTOLOAD_VARIABLE
 from accelhal.registry.listing import Backend
+from accelhal.spi.doctor import Check, Cost
 
 _ID = "framework.sees"
 

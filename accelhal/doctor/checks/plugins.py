@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accelhal.doctor.engine import Check
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact
 from accelhal.errors import AccelhalError, BackendConflictError, BackendIncompatibleError
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import LIMIT_VARIABLE, Backend
 from accelhal.spi import API_VERSION, ENTRY_POINT_GROUP
+from accelhal.spi.doctor import Check
 
 _ID = "plugin.load"
 

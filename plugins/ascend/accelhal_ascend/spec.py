@@ -40,6 +40,8 @@ SPEC = BackendSpec(
     extensions={
         "board_models": "accelhal_ascend.board_models:MODELS",
         "compatibility": "accelhal_ascend.compatibility:COMPATIBILITY",
+        "doctor_facts": "accelhal_ascend.vendor_host:HOST",
+        "doctor_rules": "accelhal_ascend.doctor_rules:RULES",
         "evidence_readers": "accelhal_ascend.evidence:READERS",
         "faults": "accelhal_ascend.faults:FAULTS",
         "operators": "accelhal_ascend.operators:SUPPORT",

@@ -40,6 +40,8 @@ SPEC = BackendSpec(
     extensions={
         "board_models": "accelhal_cambricon.board_models:MODELS",
         "compatibility": "accelhal_cambricon.compatibility:COMPATIBILITY",
+        "doctor_facts": "accelhal_cambricon.vendor_host:HOST",
+        "doctor_rules": "accelhal_cambricon.doctor_rules:RULES",
         "evidence_readers": "accelhal_cambricon.evidence:READERS",
         "faults": "accelhal_cambricon.faults:FAULTS",
     },

@@ -32,6 +32,8 @@ SPEC = BackendSpec(
     extensions={
         "board_models": "accelhal_cuda.board_models:MODELS",
         "compatibility": "accelhal_cuda.compatibility:COMPATIBILITY",
+        "doctor_facts": "accelhal_cuda.vendor_host:HOST",
+        "doctor_rules": "accelhal_cuda.doctor_rules:RULES",
         "evidence_readers": "accelhal_cuda.evidence:READERS",
         "faults": "accelhal_cuda.faults:FAULTS",
         "operators": "accelhal_cuda.operators:SUPPORT",

@@ -1,0 +1,81 @@
+"""What of a host's software and settings was seen: the ground on which its boards are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class BusPort:
+    """A function on the PCI bus as its registers show it. None: not seen.
+
+    Attributes:
+        address: domain:bus:device.function.
+        is_bridge: whether other functions lie behind it.
+        behind: bus numbers behind a bridge, first and last.
+        speed: transfers per second now, in 10^9 ("LnkSta").
+        max_speed: what the port itself can do ("LnkCap").
+        lanes: width now.
+        max_lanes: what the port itself can do.
+        redirects: the access controls that are on and send traffic between boards up to the root
+            ("ReqRedir", "CmpltRedir", "UpstreamFwd"); empty where none is.
+    """
+
+    address: str
+    is_bridge: bool = False
+    behind: tuple[int, int] | None = None
+    speed: float | None = None
+    max_speed: float | None = None
+    lanes: int | None = None
+    max_lanes: int | None = None
+    redirects: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AirReading:
+    """Temperatures of the air through the machine, from its board management; degrees Celsius."""
+
+    inlet: float | None = None
+    outlet: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostRecord:
+    """A host, its boards apart. None where nobody looked or may look; `reasons` says why.
+
+    Attributes:
+        kernel: release of the running kernel.
+        command_line: what the kernel was started with.
+        modules: loaded kernel module -> its version, empty where it has none.
+        variables: the environment of the process that looked.
+        nodes: path under /dev -> whether that process may open it to read and write.
+        shared_memory: bytes of /dev/shm.
+        files: path -> text, of the files that plugins ask for.
+        libraries: soname that plugins ask for -> path where the loader finds it; empty: nowhere.
+        services: unit that plugins ask for -> "active", "inactive" or "absent".
+        packages: installed Python distribution -> version.
+        ports: functions of the PCI bus that are boards, or lie above one.
+        iommu_groups: PCI address -> number of its IOMMU group; empty without an IOMMU.
+        kernel_log: lines, oldest first.
+        messages: lines of programs, loaders and tools that say what failed.
+        air: what the machine's board management reads; empty where it reads no air.
+        reasons: attribute -> why it is None.
+    """
+
+    kernel: str | None = None
+    command_line: str | None = None
+    modules: Mapping[str, str] | None = None
+    variables: Mapping[str, str] | None = None
+    nodes: Mapping[str, bool] | None = None
+    shared_memory: int | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, str] | None = None
+    services: Mapping[str, str] | None = None
+    packages: Mapping[str, str] | None = None
+    ports: tuple[BusPort, ...] | None = None
+    iommu_groups: Mapping[str, int] | None = None
+    kernel_log: tuple[str, ...] | None = None
+    messages: tuple[str, ...] = ()
+    air: tuple[AirReading, ...] | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,7 @@
+"""What a host with Cambricon boards looks like to the doctor."""
+
+from __future__ import annotations
+
+from accelhal.spi.doctor import VendorHost
+
+HOST = VendorHost()
