@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from accelhal.doctor.checks import (
     backends,
+    bus,
     device,
     driver,
     environment,
@@ -14,6 +15,7 @@ from accelhal.doctor.checks import (
     host,
     imports,
     plugins,
+    topology,
 )
 from accelhal.doctor.engine import DEFAULT_SCENE
 from accelhal.doctor.texts import TEXTS
@@ -32,6 +34,11 @@ CHECKS: tuple[Check, ...] = (
     framework.BUILD,
     framework.AUTOLOAD,
     framework.PRIVATE_USE,
+    topology.P2P,
+    topology.NUMA,
+    topology.CPU_BINDING,
+    bus.ACCESS_CONTROLS,
+    bus.IOMMU,
     imports.SEES,
 )
 """The checks that speak of no vendor, lower layers first."""

@@ -89,7 +89,8 @@ def _run(check: Check, facts: Facts, scene: Collection[Cost]) -> list[Finding]:
         found.append(_not_shown(check, missing, facts))
     except Exception as error:
         return [_crashed(check, error)]
-    return [*found, *findings_of_messages(check.id, facts)]
+    found += findings_of_messages(check.id, facts)
+    return found or [Finding(check.id, "engine.nothing", FindingState.OK)]
 
 
 def _of_another_scene(check: Check) -> Finding:

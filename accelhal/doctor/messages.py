@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from accelhal.doctor.facts import Facts
 from accelhal.facts import Finding
@@ -27,16 +27,24 @@ def _found(rule: MessageRule, spec: BackendSpec, facts: Facts) -> Iterator[Findi
     for line in facts.record.messages:
         found = rule.pattern.search(line) if rule.needle in line else None
         if found is not None:
+            named = {name: value or "" for name, value in found.groupdict().items()}
             yield Finding(
                 rule.check,
                 rule.code,
                 rule.state,
-                {name: value or "" for name, value in found.groupdict().items()},
+                named,
                 spec.name,
                 {"message": line.strip()[:_KEPT_LINE]},
-                rule.commands,
+                tuple(_filled(command, named) for command in rule.commands),
                 rule.needs_root,
                 rule.disturbs,
                 confidence="likely",
             )
             return
+
+
+def _filled(command: str, named: Mapping[str, str]) -> str:
+    """The command with the groups of the line in it; shells have braces of their own."""
+    for name, value in named.items():
+        command = command.replace(f"{{{name}}}", value)
+    return command

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from accelhal.evidence.environment import SHOWN_VARIABLES
 from accelhal.facts.host_record import HostRecord
-from accelhal.host import Host
+from accelhal.host import Host, pci
+from accelhal.host.numa import allowed_cpus, numa_nodes
+from accelhal.host.pci_ports import iommu_domains, read_ports
 from accelhal.spi.doctor import VendorHost
 
 
@@ -18,6 +20,8 @@ def read_host_record(host: Host, vendors: Sequence[VendorHost]) -> HostRecord:
         host: the host to look at.
         vendors: whose modules, files, libraries, services and variables to look for.
     """
+    boards = [board.address for board in pci.accelerators(host)]
+    has_bus = host.exists(pci.BUS)
     shown = {*SHOWN_VARIABLES, *(name for vendor in vendors for name in _variables(vendor))}
     return HostRecord(
         kernel=_line(host, "/proc/sys/kernel/osrelease"),
@@ -26,6 +30,11 @@ def read_host_record(host: Host, vendors: Sequence[VendorHost]) -> HostRecord:
         variables={name: host.environ[name] for name in sorted(shown) if name in host.environ},
         shared_memory=_shared_memory(host),
         files=_files(host, vendors),
+        ports=read_ports(host, boards) if has_bus else None,
+        iommu=iommu_domains(host, boards) if has_bus else None,
+        numa_nodes=numa_nodes(host),
+        cpus=allowed_cpus(host),
+        rdma=_names(host, "/sys/class/infiniband/*"),
     )
 
 
@@ -52,6 +61,10 @@ def _shared_memory(host: Host) -> int | None:
     except OSError:
         return None
     return found.f_blocks * found.f_frsize
+
+
+def _names(host: Host, pattern: str) -> tuple[str, ...]:
+    return tuple(path.rsplit("/", 1)[1] for path in host.glob(pattern))
 
 
 def _files(host: Host, vendors: Sequence[VendorHost]) -> dict[str, str]:

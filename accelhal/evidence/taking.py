@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import combinations
 from typing import Any
@@ -29,6 +29,7 @@ from accelhal.facts import (
 )
 from accelhal.facts.host_record import HostRecord
 from accelhal.host import Host
+from accelhal.host.numa import placements
 from accelhal.host.system import host_facts
 from accelhal.management.boards import list_boards, managed_specs
 from accelhal.management.planes import open_management
@@ -81,12 +82,16 @@ def take_snapshot(host: Host | None = None, record: HostRecord | None = None) ->
         notes += look.notes
         if look.boards:
             evidence.append(look.evidence())
+    if record is None:
+        record = read_host_record(where, [vendor_host(spec) for spec in loaded_specs(known)])
+    readings = (reading for one in evidence for reading in one.boards)
+    pids = (process.pid for reading in readings for process in reading.processes or ())
     return Snapshot(
         taken=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         accelhal=__version__,
         host=host_facts(where),
         environment=read_environment(where, known),
-        record=record or read_host_record(where, [vendor_host(s) for s in loaded_specs(known)]),
+        record=replace(record, placements=placements(where, pids)),
         evidence=tuple(evidence),
         relations=tuple(_between_backends(topology)),
         notes=tuple(notes),

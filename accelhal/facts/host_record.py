@@ -41,6 +41,29 @@ class AirReading:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NumaNode:
+    """A NUMA node of the host, and its CPUs."""
+
+    number: int
+    cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessPlacement:
+    """Where a process that holds a board may run, and where its memory lies.
+
+    Attributes:
+        pid: its number.
+        cpus: the CPUs it may run on.
+        pages: of its memory on the nodes 0, 1, ...; empty where that may not be read.
+    """
+
+    pid: int
+    cpus: tuple[int, ...]
+    pages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class HostRecord:
     """A host, its boards apart. None where nobody looked or may look; `reasons` says why.
 
@@ -56,7 +79,12 @@ class HostRecord:
         services: unit that plugins ask for -> "active", "inactive" or "absent".
         packages: installed Python distribution -> version.
         ports: functions of the PCI bus that are boards, or lie above one.
-        iommu_groups: PCI address -> number of its IOMMU group; empty without an IOMMU.
+        iommu: PCI address -> kind of its IOMMU domain ("DMA", "identity"), empty where only its
+            group is known; an empty table without an IOMMU.
+        numa_nodes: its NUMA nodes, by number.
+        cpus: the CPUs that the process that looked may run on.
+        placements: of the processes that hold boards.
+        rdma: RDMA devices ("mlx5_0").
         kernel_log: lines, oldest first.
         messages: lines of programs, loaders and tools that say what failed.
         air: what the machine's board management reads; empty where it reads no air.
@@ -74,7 +102,11 @@ class HostRecord:
     services: Mapping[str, str] | None = None
     packages: Mapping[str, str] | None = None
     ports: tuple[BusPort, ...] | None = None
-    iommu_groups: Mapping[str, int] | None = None
+    iommu: Mapping[str, str] | None = None
+    numa_nodes: tuple[NumaNode, ...] | None = None
+    cpus: tuple[int, ...] | None = None
+    placements: tuple[ProcessPlacement, ...] | None = None
+    rdma: tuple[str, ...] | None = None
     kernel_log: tuple[str, ...] | None = None
     messages: tuple[str, ...] = ()
     air: tuple[AirReading, ...] | None = None

@@ -140,7 +140,7 @@ class MessageRule:
         check: the check that reports it.
         code: the text's code.
         state: outcome.
-        commands: what to type next.
+        commands: what to type next; a group's name in braces stands for what it found.
         needs_root: True where a command needs administrator rights.
         disturbs: True where a command disturbs running jobs.
         only_contained: True for a rule of containers, False for one of bare hosts; None for both.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 
 from accelhal.facts import Relation
 from accelhal.host import Host
-from accelhal.host.pci import BUS, numa_node
-
-_HOST_BRIDGE = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
+from accelhal.host.pci import numa_node
+from accelhal.host.pci_ports import path_above
 
 
 def pci_relation(host: Host, one: str, other: str) -> Relation | None:
@@ -23,7 +21,7 @@ def pci_relation(host: Host, one: str, other: str) -> Relation | None:
         one: address of a function, domain:bus:device.function.
         other: address of another.
     """
-    paths = [_bridges(host, address) for address in (one, other)]
+    paths = [path_above(host, address) for address in (one, other)]
     if None in paths:
         return None
     (mine, my_bridges), (theirs, their_bridges) = (path for path in paths if path is not None)
@@ -46,13 +44,3 @@ def _between_host_bridges(host: Host, one: str, other: str) -> Relation | None:
     if None in nodes:
         return None
     return Relation.NODE if nodes[0] == nodes[1] else Relation.SYS
-
-
-def _bridges(host: Host, address: str) -> tuple[str, list[str]] | None:
-    """The host bridge above a function, and the bridges between them, from the top."""
-    target = host.link_target(f"{BUS}/{address}")
-    parts = target.split("/") if target else []
-    for position, part in enumerate(parts):
-        if _HOST_BRIDGE.fullmatch(part):
-            return part, parts[position + 1 : -1]
-    return None

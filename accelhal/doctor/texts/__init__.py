@@ -13,6 +13,7 @@ from accelhal.doctor.texts import (
     framework,
     host,
     plugins,
+    topology,
 )
 from accelhal.spi.doctor import Text
 
@@ -25,4 +26,5 @@ TEXTS: Mapping[str, Text] = {
     **environment.TEXTS,
     **backends.TEXTS,
     **framework.TEXTS,
+    **topology.TEXTS,
 }

@@ -14,6 +14,7 @@ TEXTS: Mapping[str, Text] = {
     "engine.needs_option": Text("not run without {option}"),
     "engine.not_seen": Text("cannot be told here: {what}: {reason}"),
     "engine.not_shown": Text("the evidence does not show {what}"),
+    "engine.nothing": Text("nothing here to judge"),
     "engine.crashed": Text(
         "the check itself failed: {error}: {message}",
         "This is an error in the check, not in the host; please report it.",

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from accelhal.spi.doctor import VendorHost
+from accelhal_cambricon.messages import MESSAGES
 
-HOST = VendorHost()
+HOST = VendorHost(messages=MESSAGES)
