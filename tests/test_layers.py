@@ -28,6 +28,7 @@ LAYERS = (
     "operators",
     "parallel",
     "partitions",
+    "selection",
     "topology",
 )
 """Code above the interface: no vendor word, not even in a comment."""

@@ -27,6 +27,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "accelhal.cli.devices:devices", "List backends, devices and accelerator boards."
     ),
     "topo": LazyCommand("accelhal.cli.topo:topo", "Show how near the boards are to one another."),
+    "select": LazyCommand(
+        "accelhal.cli.select:select", "Rank the boards for what a job needs, with reasons."
+    ),
     "bind": LazyCommand(
         "accelhal.cli.bind:bind", "Run a command on the CPUs and memory near a device."
     ),

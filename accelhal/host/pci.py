@@ -22,12 +22,14 @@ class PciVendor:
     Attributes:
         id: PCI vendor id.
         name: its name.
+        country: ISO 3166 code of its seat.
         classes: the PCI classes its boards carry.
         plugin: the distribution that drives them, or None where none is known.
     """
 
     id: str
     name: str
+    country: str
     classes: tuple[str, ...]
     plugin: str | None = None
 
@@ -56,7 +58,9 @@ def vendors() -> dict[str, PciVendor]:
     """The known accelerator vendors, by PCI vendor id."""
     text = pkgutil.get_data(__name__, "pci_vendors.json") or b"{}"  # from a zip file too
     return {
-        key: PciVendor(key, row["name"], tuple(row["classes"]), row.get("plugin"))
+        key: PciVendor(
+            key, row["name"], row["country"], tuple(row["classes"]), row.get("plugin")
+        )
         for key, row in json.loads(text)["vendors"].items()
     }
 

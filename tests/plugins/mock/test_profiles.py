@@ -7,7 +7,7 @@ import sys
 from dataclasses import fields
 
 import pytest
-from accelhal_mock.byte_size import parse_size
+from accelhal.facts.byte_size import parse_size
 from accelhal_mock.profiles import BoardProfile, Pcie, load_profile, profile_names
 from accelhal_mock.profiles.neutral import NEUTRAL
 from hypothesis import given, strategies as st

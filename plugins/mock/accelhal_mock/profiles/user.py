@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from accelhal.errors import UsageError, did_you_mean
-from accelhal_mock.byte_size import parse_size
+from accelhal.facts.byte_size import parse_size
 from accelhal_mock.profiles.neutral import NEUTRAL
 from accelhal_mock.profiles.profile import BoardProfile, ChipLink, Pcie, Slice, Thermals
 

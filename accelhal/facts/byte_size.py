@@ -36,7 +36,7 @@ def parse_size(value: int | str, field: str = "memory") -> int:
     if found is None or found < 1:
         raise UsageError(
             f"{field}={value!r} is not an amount of memory of at least one byte",
-            operation="install",
+            operation="read an amount of memory",
             hint=f'write {field}="64MiB", or a number of bytes above 0',
         )
     return found
