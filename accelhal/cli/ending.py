@@ -23,6 +23,10 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM came. What guards against a plugin's SystemExit lets an interrupt through."""
 
 
+class ReaderGone(Exception):
+    """Who read the output has left."""
+
+
 _OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 """How writing the output fails, where no file is named."""
 
@@ -60,7 +64,7 @@ def _ended(run: Callable[[], object]) -> int:
         if isinstance(error.__cause__ or error, Terminated):
             return ExitCode.TERMINATED
         return _failed("interrupted", ExitCode.INTERRUPTED)
-    except BrokenPipeError:  # the reader is gone
+    except (BrokenPipeError, ReaderGone):
         _drop_unwritten(sys.stdout)
         return ExitCode.BROKEN_PIPE
     except Exception as error:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from accelhal import __version__
-from accelhal.cli.ending import Terminated, guarded
+from accelhal.cli.ending import ReaderGone, Terminated, guarded
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,13 @@ class LazyGroup(click.Group):
         if brought:
             with formatter.section("Commands of plugins"):
                 formatter.write_dl(brought)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would end the process with 1 where the reader is gone."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run; in click's standalone mode, end the process with the exit code that fits."""
