@@ -54,11 +54,13 @@ def collect(files: Sequence[str]) -> Collected:
     Raises:
         UsageError: a file cannot be read, or nothing in them is known.
     """
-    from accelhal.evidence.files import evidence_readers, read_files
+    from accelhal.evidence.files import evidence_readers, log_needles, read_files, vendor_hosts
     from accelhal.registry import backends
 
     with foreign_output():
-        found = read_files(files, evidence_readers(backends()))
+        known = backends()
+        readers, needles = evidence_readers(known), log_needles(known)
+        found = read_files(files, readers, vendor_hosts(known), needles)
     notes = [str(unread) for unread in found.unread]
     notes += [note for evidence in found.snapshot.evidence for note in evidence.notes]
     notes += found.snapshot.notes

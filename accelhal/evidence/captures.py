@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from accelhal.errors import described
+from accelhal.evidence.host_pages.page import HostPage, Shown
+from accelhal.evidence.messages import MOST_CHARACTERS
+from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import Evidence
 from accelhal.spi import EvidenceError, EvidenceReader
 
@@ -65,10 +68,19 @@ class Unread:
 
 @dataclass(frozen=True)
 class Capture:
-    """What was found in a text, in its order."""
+    """What was found in a text, in its order.
+
+    Attributes:
+        sections: what vendors' tools show of boards.
+        unread: what was not read.
+        pages: what else is shown of the host.
+        messages: lines that say what failed, wherever they stand.
+    """
 
     sections: tuple[ReadSection, ...]
     unread: tuple[Unread, ...]
+    pages: tuple[Snapshot, ...] = ()
+    messages: tuple[str, ...] = ()
 
 
 class _Rest(Sequence[str]):
@@ -92,21 +104,35 @@ class _Rest(Sequence[str]):
         return self._lines[self._start + at]
 
 
-def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Capture:
+def read_capture(
+    file: str,
+    text: str,
+    readers: Sequence[EvidenceReader],
+    pages: Sequence[HostPage] = (),
+    is_message: Callable[[str], bool] = lambda line: False,
+) -> Capture:
     """Every section of the text that a reader knows; the rest is named, never dropped in silence.
 
     Args:
         file: the text's name, for messages.
         text: output of any tools, one after the other, with anything between.
         readers: the plugins'; on each line the first that begins there reads.
+        pages: of the host, tried where no reader begins.
+        is_message: whether a line is to be kept on its own.
     """
     lines = _ESCAPES.sub("", text).splitlines()
     sections: list[ReadSection] = []
     unread: list[Unread] = []
     skipped: list[int] = []
+    shown_pages: list[Snapshot] = []
+    messages = [line.strip()[:MOST_CHARACTERS] for line in lines if is_message(line)]
 
     def close_gap() -> None:
-        shown = [place for place in skipped if any(map(str.isalnum, lines[place]))]
+        shown = [
+            place
+            for place in skipped
+            if any(map(str.isalnum, lines[place])) and not is_message(lines[place])
+        ]
         said = [place for place in shown if not _REMARK.match(lines[place])]
         if said:
             first = lines[said[0]].strip()
@@ -115,6 +141,10 @@ def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Cap
             unread.append(Unread(file, shown[0] + 1, count, f"of no tool known here: {quoted!r}"))
         skipped.clear()
 
+    def page_at(place: int) -> Shown | None:
+        of_line = [page for page in pages if page.begins(lines[place])]
+        return next(filter(None, (page.read(_Rest(lines, place)) for page in of_line)), None)
+
     def reader_of(line: str) -> EvidenceReader | None:
         return next((reader for reader in readers if reader.begins(line)), None)
 
@@ -122,8 +152,14 @@ def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Cap
     while place < len(lines):
         reader = reader_of(lines[place])
         if reader is None:
-            skipped.append(place)
-            place += 1
+            page = page_at(place)
+            if page is None:
+                skipped.append(place)
+                place += 1
+                continue
+            close_gap()
+            shown_pages.append(page.snapshot)
+            place += max(1, page.length)
             continue
         close_gap()
         try:
@@ -142,4 +178,6 @@ def read_capture(file: str, text: str, readers: Sequence[EvidenceReader]) -> Cap
             sections.append(ReadSection(file, place + 1, length, section.evidence))
             place += length
     close_gap()
-    return Capture(tuple(sections), tuple(unread))
+    return Capture(
+        tuple(sections), tuple(unread), tuple(shown_pages), tuple(dict.fromkeys(messages))
+    )

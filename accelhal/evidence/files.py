@@ -13,12 +13,19 @@ from accelhal.errors import BackendLoadError, UsageError, warn
 from accelhal.evidence.captures import Unread, read_capture
 from accelhal.evidence.contradictions import ContradictionError
 from accelhal.evidence.document import SnapshotError, read_snapshot
+from accelhal.evidence.host_pages import host_pages
 from accelhal.evidence.merging import merged
+from accelhal.evidence.messages import understood
+from accelhal.evidence.records import joined_environments, joined_records
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import Evidence
+from accelhal.facts.host_record import HostRecord
 from accelhal.registry import Backend
 from accelhal.registry.extensions import load_extension
+from accelhal.registry.vendor_hosts import vendor_host
 from accelhal.spi import EvidenceReader
+from accelhal.spi.doctor import VendorHost
+from accelhal.spi.fault_tables import FaultTables
 
 STANDARD_INPUT = "-"
 
@@ -71,18 +78,48 @@ def evidence_readers(known: Iterable[Backend]) -> tuple[EvidenceReader, ...]:
     return tuple(found)
 
 
-def read_files(files: Sequence[str], readers: Sequence[EvidenceReader]) -> Collected:
+def vendor_hosts(known: Iterable[Backend]) -> tuple[VendorHost, ...]:
+    """What the installed plugins say of hosts with their boards."""
+    return tuple(vendor_host(backend.spec) for backend in known if backend.spec is not None)
+
+
+def log_needles(known: Iterable[Backend]) -> tuple[str, ...]:
+    """The texts by which the plugins' fault tables find lines of a kernel log."""
+    found: dict[str, None] = {}
+    for backend in known:
+        if backend.spec is None:
+            continue
+        try:
+            tables = load_extension(backend.spec, "faults", FaultTables)
+        except BackendLoadError as error:
+            warn(str(error))
+            continue
+        patterns = () if tables is None else tables.read().log_patterns
+        found |= dict.fromkeys(pattern.needle for pattern in patterns)
+    return tuple(found)
+
+
+def read_files(
+    files: Sequence[str],
+    readers: Sequence[EvidenceReader],
+    vendors: Sequence[VendorHost] = (),
+    log_needles: Sequence[str] = (),
+) -> Collected:
     """What the files show together; on each thing the first that speaks of it stands.
 
     Args:
-        files: paths of snapshots and of captured output; "-" is standard input.
+        files: paths of snapshots, of captured output of vendors' tools, kernel logs, environments,
+            and what else shows a host; "-" is standard input.
         readers: the plugins'.
+        vendors: what messages of programs to keep.
+        log_needles: texts that tell a kernel log's lines without their stamp.
 
     Raises:
         UsageError: a file cannot be read, is no text or a damaged snapshot; or no file shows
             anything that is known.
     """
     names = tuple(dict.fromkeys(files))
+    pages, is_message = host_pages(log_needles), understood(vendors)
     whole = Snapshot()
     looks: list[_Look] = []
     unread: list[Unread] = []
@@ -96,9 +133,14 @@ def read_files(files: Sequence[str], readers: Sequence[EvidenceReader]) -> Colle
             whole = _joined(whole, snapshot)
             looks += [_Look(file, 1, _lines(text), evidence) for evidence in snapshot.evidence]
         else:
-            capture = read_capture(file, text, readers)
+            capture = read_capture(file, text, readers, pages, is_message)
             looks += [_Look(s.file, s.line, s.count, s.evidence) for s in capture.sections]
             unread += capture.unread
+            for page in capture.pages:
+                whole = _joined(whole, page)
+            if capture.messages:
+                said = Snapshot(record=HostRecord(messages=capture.messages))
+                whole = _joined(whole, said)
     if whole == Snapshot() and not looks:
         raise _nothing_read(names, readers, unread)
     evidence, refused = _merged(looks)
@@ -158,8 +200,8 @@ def _joined(one: Snapshot, other: Snapshot) -> Snapshot:
         accelhal=one.accelhal or other.accelhal,
         redacted=one.redacted or other.redacted,
         host=one.host or other.host,
-        environment=one.environment or other.environment,
-        record=one.record or other.record,
+        environment=joined_environments(one.environment, other.environment),
+        record=joined_records(one.record, other.record),
         relations=tuple(dict.fromkeys((*one.relations, *other.relations))),
         notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
     )

@@ -83,7 +83,11 @@ def take_snapshot(host: Host | None = None, record: HostRecord | None = None) ->
         if look.boards:
             evidence.append(look.evidence())
     if record is None:
-        record = read_host_record(where, [vendor_host(spec) for spec in loaded_specs(known)])
+        loaded = loaded_specs(known)
+        device_nodes = [nodes for spec in loaded for nodes in spec.device_nodes]
+        masks = [mask.variable for spec in loaded for mask in spec.visible_devices]
+        vendors = [vendor_host(spec) for spec in loaded]
+        record = read_host_record(where, vendors, device_nodes, masks)
     readings = (reading for one in evidence for reading in one.boards)
     pids = (process.pid for reading in readings for process in reading.processes or ())
     return Snapshot(
