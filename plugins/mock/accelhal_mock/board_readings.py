@@ -47,14 +47,26 @@ def memory_errors(board: Board) -> MemoryErrors:
 
 def pcie(board: Board) -> PcieLink:
     """The link to the host, as narrow as a fault makes it."""
-    whole = board.profile.pcie
+    whole, moved = board.profile.pcie, moved_by(board)
     return PcieLink(
         generation=whole.generation,
         max_generation=whole.generation,
         lanes=board.pcie_lanes or whole.lanes,
         max_lanes=whole.lanes,
-        reasons=dict.fromkeys(("replays", "received", "sent"), NOT_SIMULATED),
+        received=moved,
+        sent=moved,
+        reasons=not_simulated("replays", *(() if board.hung else ("received", "sent"))),
     )
+
+
+def moved_by(board: Board) -> float | None:
+    """What the board moves over PCIe and in its memory: nothing while work hangs, else not told."""
+    return 0.0 if board.hung else None
+
+
+def not_simulated(*fields: str) -> dict[str, str]:
+    """Their reason."""
+    return dict.fromkeys(fields, NOT_SIMULATED)
 
 
 def relation(board: Board, other: Board) -> Relation:

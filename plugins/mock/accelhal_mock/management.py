@@ -65,9 +65,10 @@ class SimulatedManagement(Management):
             memory_used=total - free,
             memory_total=total,
             throttle_reasons=reading.throttle_reasons,
-            reasons=dict.fromkeys(
-                ("memory_temperature", "memory_bandwidth_utilization"),
-                board_readings.NOT_SIMULATED,
+            memory_bandwidth_utilization=board_readings.moved_by(found),
+            reasons=board_readings.not_simulated(
+                "memory_temperature",
+                *(() if found.hung else ("memory_bandwidth_utilization",)),
             ),
         )
 

@@ -98,7 +98,9 @@ def test_work_that_hangs_keeps_the_board_busy(board):
     board.inject(make_fault("hang"))
     board.default_stream.launch("kernel", 1.0)
     board.machine.clock.advance(100.0)
-    assert board.sensors.read().utilization == 1.0
+    hung = board.sensors.read()
+    assert hung.utilization == 1.0
+    assert hung.power < 0.35 * hung.power_limit, "it polls, and computes nothing"
     board.clear_faults()
     board.machine.clock.advance(100.0)
     assert board.sensors.read().utilization < 0.1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from accelhal.host.pcie_rate import pcie_rate
+
 
 @dataclass(frozen=True, kw_only=True)
 class Thermals:
@@ -31,16 +33,9 @@ class Pcie:
     lanes: int
 
     def bandwidth(self, lanes: int | None = None) -> float:
-        """Bytes a second in one direction, over `lanes` lanes (all when None).
-
-        Raw line rate of the PCIe base specification, less its line code: 8b/10b up to generation 2
-        (2.5 and 5 GT/s), 128b/130b from 3 on (8 GT/s, doubling with each generation).
-        """
-        if self.generation <= 2:
-            per_lane = 2.5e9 * 2.0 ** (self.generation - 1) * 8 / 10 / 8
-        else:
-            per_lane = 8e9 * 2.0 ** (self.generation - 3) * 128 / 130 / 8
-        return per_lane * (self.lanes if lanes is None else min(lanes, self.lanes))
+        """Bytes a second in one direction, over `lanes` lanes (all when None)."""
+        width = self.lanes if lanes is None else min(lanes, self.lanes)
+        return pcie_rate(self.generation, width)
 
 
 @dataclass(frozen=True, kw_only=True)
