@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,9 @@ from vendor_stacks.cann.stack import cann_stack as cann_stack  # a fixture of se
 from accelhal.registry.state import RegistryState, state
 
 ROOT = Path(__file__).parents[1]
+
+# Workers of xdist have it, and tables would fold where a pipe's do not.
+os.environ.pop("COLUMNS", None)
 
 # The examples of a property are not timed: a loaded machine is no failure.
 settings.register_profile("accelhal", deadline=None)
