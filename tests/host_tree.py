@@ -16,7 +16,8 @@ class HostTree:
         (self.root / "sys/bus/pci/devices").mkdir(parents=True)
         self.environ: dict[str, str] = {}
         self.packages: dict[str, Path] = {}
-        self.host = Host(self.root, self.environ, self.packages.get)
+        self.versions: dict[str, str] = {}
+        self.host = Host(self.root, self.environ, self.packages.get, self.versions.get)
 
     def file(self, path: str, text: str = "") -> HostTree:
         target = self.root / path.lstrip("/")

@@ -262,10 +262,10 @@ class Dispatcher:
     def clear(self, in_flight: bool) -> None:
         """Answer all that is queued, and what is in flight if asked, with the refusal's error."""
         with self.lock:
-            left = self.admission.dismiss()
-            left += [r for batch in self._releases.retries for r in batch.requests]
+            left = [r for batch in self._releases.retries for r in batch.requests]
             self._releases.retries.clear()
-            for request in self.backlog.remove(lambda _: True):
+            # Claimed under the lock, so that the timer's thread does not claim what is answered.
+            for request in (*self.admission.dismiss(), *self.backlog.remove(lambda _: True)):
                 if request.loop is not None or request.reply.claim():  # type: ignore[union-attr]
                     left.append(request)
             if in_flight:

@@ -6,11 +6,11 @@ What only one form of output needs is imported where it is used: start-up is hal
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 
 import click
 
+from accelhal.cli.doctor_progress import progress_shown
 from accelhal.cli.evidence_option import EvidenceCommand, from_option
 from accelhal.cli.exit_codes import ExitCode
 from accelhal.cli.output import console, foreign_output, print_json
@@ -96,6 +96,7 @@ def doctor(
             force=force,
             watch_s=watch or 0.0,
             import_limit_s=timeout,
+            deep=deep,
         )
         known = catalogue(facts.specs)
     if list_checks:
@@ -105,8 +106,7 @@ def doctor(
         _explain(known, explain)
         return ExitCode.FINE
     chosen = known.select(checks, scene)
-    with foreign_output(), _progress(scene) as show:
-        facts.on_import = show
+    with foreign_output(), progress_shown(facts, scene):
         facts.only = _only(devices, facts)
         report = run_checks(chosen, facts, scene=scene, texts=known.texts)
     hidden = as_json or markdown if redact is None else redact
@@ -189,20 +189,3 @@ def _explain(known: Catalogue, check_id: str) -> None:
 
     (check,) = known.select([check_id])
     show_explanation(console(), check)
-
-
-@contextmanager
-def _progress(scene: frozenset[Cost]) -> Iterator[Callable[[str], None]]:
-    """A line on a terminal's standard error while children run; nothing elsewhere."""
-    out = console(stderr=True) if Cost.CHILD in scene else None
-    if out is None or not out.is_terminal:
-        yield lambda package: None
-        return
-    with out.status("looking at the host") as status:
-        packages: list[str] = []
-
-        def show(package: str) -> None:
-            packages.append(package)
-            status.update(f"importing in child processes: {', '.join(packages)}")
-
-        yield show

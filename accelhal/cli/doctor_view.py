@@ -109,7 +109,7 @@ def _group_line(findings: Sequence[Finding], texts: Mapping[str, Words]) -> Text
     for finding in findings:
         groups.setdefault((_GRAVITY.index(finding.state), finding.code), []).append(finding)
     mildest_first = [groups[key] for key in sorted(groups, key=lambda key: key[0])]
-    return Text("; ".join(summary(group, texts) for group in mildest_first))
+    return Text("; ".join(dict.fromkeys(summary(group, texts) for group in mildest_first)))
 
 
 def _details(

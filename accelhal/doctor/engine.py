@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.messages import findings_of_messages
 from accelhal.doctor.texts import TEXTS
+from accelhal.doctor.unseen import unseen
 from accelhal.errors import message_of
 from accelhal.facts import Finding, FindingState
 from accelhal.spi.doctor import Check, Cost, NotShownError, Text
@@ -86,7 +87,7 @@ def _run(check: Check, facts: Facts, scene: Collection[Cost]) -> list[Finding]:
     try:
         found += check.run(facts)
     except NotShownError as missing:
-        found.append(_not_shown(check, missing, facts))
+        found.append(unseen(check.id, missing, facts))
     except Exception as error:
         return [_crashed(check, error)]
     found += findings_of_messages(check.id, facts)
@@ -101,16 +102,6 @@ def _of_another_scene(check: Check) -> Finding:
         FindingState.SKIP,
         {"option": option},
         commands=(f"accelhal doctor {option} {check.id}",),
-    )
-
-
-def _not_shown(check: Check, missing: NotShownError, facts: Facts) -> Finding:
-    return Finding(
-        check.id,
-        "engine.not_seen" if facts.live else "engine.not_shown",
-        FindingState.UNKNOWN,
-        {"what": missing.what, "reason": missing.reason or "nobody looked"},
-        commands=missing.commands,
     )
 
 

@@ -6,14 +6,22 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from accelhal.doctor.imports import IMPORT_LIMIT_S, ImportJob, ImportReport
-from accelhal.evidence.environment import loaded_specs
+from accelhal.doctor.imports import (
+    IMPORT_LIMIT_S,
+    ImportJob,
+    ImportReport,
+    OpenJob,
+    OpenReport,
+)
+from accelhal.evidence.environment import ListedBackend, loaded_specs
 from accelhal.evidence.host_reading import read_host_record
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import BoardReading, Evidence, HostFacts
-from accelhal.facts.host_record import HostRecord
+from accelhal.facts.host_record import AirReading, HostRecord
 from accelhal.host import Host, pci
+from accelhal.host.air import COMMAND, read_air
 from accelhal.host.entry_points import InstalledEntryPoint, read_entry_points
 from accelhal.host.system import host_facts
 from accelhal.host.torch_install import (
@@ -27,6 +35,10 @@ from accelhal.registry.vendor_hosts import vendor_host
 from accelhal.spi import ENTRY_POINT_GROUP, BackendSpec
 from accelhal.spi.doctor import DoctorFacts, NotShownError, VendorHost
 
+if TYPE_CHECKING:
+    from accelhal.doctor.measuring.outcomes import MeasuredBoard
+    from accelhal.doctor.watching.window import BoardWindow
+
 _NO_TREE = Path(os.devnull)
 """A root under which no path exists."""
 
@@ -39,10 +51,13 @@ class Facts(DoctorFacts):
         host: where everything is read; a tree of files may stand in for this machine. For evidence
             an empty tree, with the variables that it shows.
         import_limit_s: seconds a child process may take to import one package.
+        deep: whether checks may start child processes.
         only: the boards that --device names, by their keys; None for all.
         force: whether checks that compute may use boards that are in use.
         watch_s: seconds that --watch samples for; 0 without it.
         on_import: told of each package before a child imports it.
+        on_measure: told of each board before a child measures it.
+        on_watch: told how many seconds of --watch are over.
     """
 
     def __init__(
@@ -54,15 +69,19 @@ class Facts(DoctorFacts):
         force: bool = False,
         watch_s: float = 0.0,
         import_limit_s: float = IMPORT_LIMIT_S,
+        deep: bool = False,
     ) -> None:
         self.live = evidence is None
         self._given = evidence
         self.host = _shown_host(evidence) if evidence is not None else host or Host()
         self.import_limit_s = import_limit_s
+        self.deep = deep
         self.only = only
         self.force = force
         self.watch_s = watch_s
         self.on_import: Callable[[str], None] = lambda package: None
+        self.on_measure: Callable[[str], None] = lambda board: None
+        self.on_watch: Callable[[float], None] = lambda seconds: None
 
     # ---- what plugins' rules read too
 
@@ -81,7 +100,12 @@ class Facts(DoctorFacts):
         """See DoctorFacts."""
         if self._given is not None:
             return self._given.record or HostRecord()
-        return read_host_record(self.host, [self.vendor_host(spec) for spec in self.specs])
+        return read_host_record(
+            self.host,
+            [self.vendor_host(spec) for spec in self.specs],
+            [nodes for spec in self.specs for nodes in spec.device_nodes],
+            [mask.variable for spec in self.specs for mask in spec.visible_devices],
+        )
 
     @property
     def contained(self) -> bool:
@@ -131,7 +155,9 @@ class Facts(DoctorFacts):
         """
         if self._given is None:
             return self.host.environ
-        if self._given.environment is None and self.record.variables is None:
+        environment = self._given.environment
+        taken_there = environment is not None and bool(environment.versions)
+        if not taken_there and self.record.variables is None:
             raise NotShownError("the environment's variables", commands=("env",))
         return self.host.environ
 
@@ -152,8 +178,23 @@ class Facts(DoctorFacts):
 
     @cached_property
     def backends(self) -> tuple[Backend, ...]:
-        """Every backend with its probe, most preferred first."""
+        """Every backend of this Python with its probe, most preferred first.
+
+        Over evidence they say what accelhal knows here, and nothing of the host: see `listed`.
+        """
         return tuple(list_backends(self.host))
+
+    @property
+    def listed(self) -> tuple[ListedBackend, ...]:
+        """The backends as they were listed on the host that the evidence shows.
+
+        Raises:
+            NotShownError: it does not list them.
+        """
+        environment = self.snapshot.environment
+        if environment is None or not environment.backends:
+            raise NotShownError("the plugins there", commands=("accelhal snapshot FILE",))
+        return environment.backends
 
     @cached_property
     def specs(self) -> tuple[BackendSpec, ...]:
@@ -195,7 +236,13 @@ class Facts(DoctorFacts):
 
     @cached_property
     def autoload(self) -> tuple[InstalledEntryPoint, ...]:
-        """Packages that torch is told to load inside `import torch`."""
+        """Packages that torch is told to load inside `import torch`.
+
+        Raises:
+            NotShownError: evidence does not list them.
+        """
+        if not self.live:
+            raise NotShownError("what torch loads by itself", commands=("accelhal doctor",))
         return autoload_entries()
 
     @property
@@ -212,6 +259,55 @@ class Facts(DoctorFacts):
         return import_in_children(
             self._import_jobs(), limit_s=self.import_limit_s, on_start=self.on_import
         )
+
+    @cached_property
+    def opened(self) -> tuple[OpenReport, ...]:
+        """Every device that torch counts, opened in a child process and freed again."""
+        from accelhal.doctor.open_runner import open_in_children
+
+        jobs = [
+            OpenJob(report.job.package, name, count)
+            for report in self.imports
+            for name, count in report.counts.items()
+        ]
+        return open_in_children(jobs, limit_s=self.import_limit_s, on_start=self.on_import)
+
+    @cached_property
+    def air(self) -> tuple[AirReading, ...]:
+        """The air through the machine.
+
+        Raises:
+            NotShownError: it cannot be read, or is not in the evidence.
+        """
+        commands = (f"sudo {' '.join(COMMAND)}",)
+        found = self.record.air
+        if found is None and self.live:
+            answer = read_air()
+            if isinstance(answer, str):
+                raise NotShownError("the air through the machine", answer, commands)
+            return answer
+        if found is None:
+            raise NotShownError("the air through the machine", commands=commands)
+        return found
+
+    @cached_property
+    def measured(self) -> tuple[MeasuredBoard, ...]:
+        """The whole boards, each at rest measured in a child process."""
+        # Here, as above: only --measure needs it.
+        from accelhal.doctor.measuring.runner import measure_boards
+
+        return measure_boards(
+            [reading for reading in self.readings() if reading.board.key is not None],
+            force=self.force,
+            on_start=self.on_measure,
+        )
+
+    @cached_property
+    def watched(self) -> tuple[BoardWindow, ...]:
+        """The boards over the seconds of --watch."""
+        from accelhal.doctor.watching.sampling import watch_boards
+
+        return watch_boards(self.readings(), seconds=self.watch_s, on_tick=self.on_watch)
 
     def _import_jobs(self) -> list[ImportJob]:
         if self.torch is None:
@@ -238,4 +334,4 @@ def _shown_host(evidence: Snapshot) -> Host:
         shown |= evidence.environment.variables
     if evidence.record is not None:
         shown |= evidence.record.variables or {}
-    return Host(_NO_TREE, shown, lambda package: None)
+    return Host(_NO_TREE, shown, lambda package: None, lambda distribution: None)

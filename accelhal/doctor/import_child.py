@@ -48,8 +48,12 @@ def _import(package: str, device_types: list[str], result: TextIO) -> dict[str, 
             counts[name] = _count(torch, name, built_in=module is torch)
         except BaseException as error:  # as above; one device type must not cost the others
             errors[name] = described(error)
-    version = str(getattr(module, "__version__", ""))
-    return {"counts": counts, "count_errors": errors, "version": version}
+    return {
+        "counts": counts,
+        "count_errors": errors,
+        "arch_lists": {name: archs for name in counts if (archs := _arch_list(torch, name))},
+        "version": str(getattr(module, "__version__", "")),
+    }
 
 
 def _count(torch: ModuleType, name: str, *, built_in: bool) -> int:
@@ -57,6 +61,15 @@ def _count(torch: ModuleType, name: str, *, built_in: bool) -> int:
         return 0
     devices = getattr(torch, name)
     return int(devices.device_count()) if devices.is_available() else 0
+
+
+def _arch_list(torch: ModuleType, name: str) -> list[str]:
+    """What the build has code for; empty where torch does not tell."""
+    ask = getattr(getattr(torch, name, None), "get_arch_list", None)
+    try:
+        return [str(arch) for arch in ask()] if ask is not None else []
+    except BaseException:  # as above; without it the tables judge
+        return []
 
 
 def _write(result: TextIO, line: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a package that is imported in a child process: the question and the answer."""
+"""What becomes of packages and devices in child processes: the questions and the answers."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class ImportReport:
         detail: the error, signal name or exit status; empty when it loaded.
         counts: device type -> devices seen.
         count_errors: device type -> why its devices could not be counted.
+        arch_lists: device type -> the architectures that the build has code for, where it tells.
         version: the package's version.
         output: the end of what it printed.
         seconds: wall time.
@@ -51,6 +52,35 @@ class ImportReport:
     detail: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
     count_errors: Mapping[str, str] = field(default_factory=dict)
+    arch_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     version: str = ""
     output: str = ""
     seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class OpenJob:
+    """The devices of a type to open, and the package that brings the type to torch."""
+
+    package: str
+    device_type: str
+    count: int
+
+
+@dataclass(frozen=True)
+class OpenReport:
+    """What became of the devices of one type.
+
+    Attributes:
+        job: what was asked.
+        opened: the indices that opened.
+        failed: index -> the error, or how the process ended.
+        untried: how many were left out after others hung.
+        output: the end of what the last child that failed printed.
+    """
+
+    job: OpenJob
+    opened: tuple[int, ...] = ()
+    failed: Mapping[int, str] = field(default_factory=dict)
+    untried: int = 0
+    output: str = ""

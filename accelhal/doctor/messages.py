@@ -14,7 +14,10 @@ _KEPT_LINE = 200
 
 
 def findings_of_messages(check_id: str, facts: Facts) -> Iterator[Finding]:
-    """The findings of one check in the lines that were seen; each rule speaks once."""
+    """The findings of one check in the lines that were seen; each rule speaks once.
+
+    What the driver libraries answered when they were asked for boards is among the lines.
+    """
     for spec in facts.specs:
         for rule in facts.vendor_host(spec).messages:
             if rule.check == check_id:
@@ -24,7 +27,7 @@ def findings_of_messages(check_id: str, facts: Facts) -> Iterator[Finding]:
 def _found(rule: MessageRule, spec: BackendSpec, facts: Facts) -> Iterator[Finding]:
     if rule.only_contained is not None and rule.only_contained != facts.contained:
         return
-    for line in facts.record.messages:
+    for line in (*facts.record.messages, *facts.snapshot.notes):
         found = rule.pattern.search(line) if rule.needle in line else None
         if found is not None:
             named = {name: value or "" for name, value in found.groupdict().items()}

@@ -41,7 +41,7 @@ def summary(findings: Sequence[Finding], texts: Mapping[str, Text] = TEXTS) -> s
     if len(findings) == 1 or not text.several:
         return "; ".join(wording(finding, texts).title for finding in findings)
     lists = {
-        "devices": ", ".join(finding.device or "the host" for finding in findings),
+        "devices": ", ".join(dict.fromkeys(f.device or "the host" for f in findings)),
         "packages": ", ".join(str(finding.params.get("package", "")) for finding in findings),
     }
     return text.several.format_map({**findings[0].params, **lists})

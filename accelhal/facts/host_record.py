@@ -71,19 +71,27 @@ class HostRecord:
         kernel: release of the running kernel.
         command_line: what the kernel was started with.
         modules: loaded kernel module -> its version, empty where it has none.
+        built_modules: module that plugins ask for -> whether a file for the running kernel has it.
         variables: the environment of the process that looked.
         nodes: path under /dev -> whether that process may open it to read and write.
+        refused_nodes: those of them whose mode lets the process in, and the kernel does not: the
+            device rules of its control group.
         shared_memory: bytes of /dev/shm.
         files: path -> text, of the files that plugins ask for.
-        libraries: soname that plugins ask for -> path where the loader finds it; empty: nowhere.
+        libraries: soname that plugins ask for -> the file that the loader takes, with the name that
+            links lead to ("/usr/lib/libtoy.so.2.1"); empty: none.
+        unlisted_libraries: of those that the loader does not find, where the installers put them.
         services: unit that plugins ask for -> "active", "inactive" or "absent".
-        packages: installed Python distribution -> version.
+        packages: Python distribution that plugins ask for, and torch -> version, if installed.
+        torch_builds: toolkit that the installed torch was built with ("hip") -> its version.
         ports: functions of the PCI bus that are boards, or lie above one.
         iommu: PCI address -> kind of its IOMMU domain ("DMA", "identity"), empty where only its
             group is known; an empty table without an IOMMU.
         numa_nodes: its NUMA nodes, by number.
         cpus: the CPUs that the process that looked may run on.
         placements: of the processes that hold boards.
+        worker_variables: daemon that starts the workers of jobs ("raylet 1234") -> the variables
+            of `variables`' kind that they inherit from it.
         rdma: RDMA devices ("mlx5_0").
         kernel_log: lines, oldest first.
         messages: lines of programs, loaders and tools that say what failed.
@@ -94,18 +102,23 @@ class HostRecord:
     kernel: str | None = None
     command_line: str | None = None
     modules: Mapping[str, str] | None = None
+    built_modules: Mapping[str, bool] | None = None
     variables: Mapping[str, str] | None = None
     nodes: Mapping[str, bool] | None = None
+    refused_nodes: tuple[str, ...] | None = None
     shared_memory: int | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, str] | None = None
+    unlisted_libraries: Mapping[str, str] = field(default_factory=dict)
     services: Mapping[str, str] | None = None
     packages: Mapping[str, str] | None = None
+    torch_builds: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[BusPort, ...] | None = None
     iommu: Mapping[str, str] | None = None
     numa_nodes: tuple[NumaNode, ...] | None = None
     cpus: tuple[int, ...] | None = None
     placements: tuple[ProcessPlacement, ...] | None = None
+    worker_variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rdma: tuple[str, ...] | None = None
     kernel_log: tuple[str, ...] | None = None
     messages: tuple[str, ...] = ()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
+from pathlib import Path
 
 from accelhal.host.host import Host
 
@@ -25,20 +27,49 @@ class DeviceNodes:
 
 @dataclass(frozen=True)
 class NodeState:
-    """One node that exists, and the rights this process has on it."""
+    """One node that exists, and the rights this process has on it.
+
+    Attributes:
+        path: where it is.
+        readable: whether the process may read it.
+        writable: whether it may write it.
+        refused: True where the node's mode lets the process in and the kernel does not: the device
+            rules of its control group say no.
+    """
 
     path: str
     readable: bool
     writable: bool
+    refused: bool = False
+
+    @property
+    def usable(self) -> bool:
+        """Whether the process may both read and write it."""
+        return self.readable and self.writable
 
 
 def find_nodes(host: Host, nodes: DeviceNodes) -> list[NodeState]:
     """The nodes that exist for a pattern, in natural order."""
-    return [
-        NodeState(
-            path,
-            readable=os.access(host.path(path), os.R_OK),
-            writable=os.access(host.path(path), os.W_OK),
-        )
-        for path in host.glob(nodes.pattern)
-    ]
+    return [_state(host, path) for path in host.glob(nodes.pattern)]
+
+
+def _state(host: Host, path: str) -> NodeState:
+    where = host.path(path)
+    readable, writable = os.access(where, os.R_OK), os.access(where, os.W_OK)
+    refused = not (readable and writable) and _mode_allows(where)
+    return NodeState(path, readable, writable, refused)
+
+
+def _mode_allows(where: Path) -> bool:
+    """Whether owner, group and mode let this process read and write."""
+    try:
+        found = where.stat()
+    except OSError:
+        return False
+    if found.st_uid == os.geteuid():
+        wanted = stat.S_IRUSR | stat.S_IWUSR
+    elif found.st_gid in {os.getegid(), *os.getgroups()}:
+        wanted = stat.S_IRGRP | stat.S_IWGRP
+    else:
+        wanted = stat.S_IROTH | stat.S_IWOTH
+    return found.st_mode & wanted == wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
@@ -21,6 +22,14 @@ def find_installed_package(name: str) -> Path | None:
     return Path(locations[0]) if locations else Path(str(spec.origin))
 
 
+def find_installed_version(name: str) -> str | None:
+    """The version of the installed distribution `name`; None where it is absent or unreadable."""
+    try:
+        return importlib.metadata.version(name) or None
+    except Exception:  # damaged metadata: its parser raises what it likes
+        return None
+
+
 def _environment() -> Mapping[str, str]:
     return os.environ
 
@@ -35,6 +44,7 @@ class Host:
     root: Path = Path("/")
     environ: Mapping[str, str] = field(default_factory=_environment)
     find_package: Callable[[str], Path | None] = find_installed_package
+    find_version: Callable[[str], str | None] = find_installed_version
 
     def path(self, absolute: str) -> Path:
         """Where the host's path `absolute` lies here."""

@@ -17,6 +17,9 @@ _AT_SECURE = 23
 _CACHE = "/etc/ld.so.cache"
 _MAPS = "/proc/self/maps"
 
+_LINKS = 40
+"""Links that the kernel follows in one path: path_resolution(7)."""
+
 _SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 _MULTIARCH_FOLDERS = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu")
 
@@ -92,6 +95,16 @@ def find_library(host: Host, name: str, package_folders: Sequence[str] = ()) -> 
         or _first_existing(host, name, _system_folders(host))
         or _loaded(host, name)
     )
+
+
+def named_file(host: Host, path: str) -> str:
+    """The path with the name that links of the file lead to: it tells the library's version."""
+    for _ in range(_LINKS):
+        target = host.link_target(path)
+        if target is None:
+            break
+        path = target
+    return path
 
 
 def _first_existing(host: Host, name: str, folders: Sequence[str]) -> str | None:

@@ -58,9 +58,7 @@ def vendors() -> dict[str, PciVendor]:
     """The known accelerator vendors, by PCI vendor id."""
     text = pkgutil.get_data(__name__, "pci_vendors.json") or b"{}"  # from a zip file too
     return {
-        key: PciVendor(
-            key, row["name"], row["country"], tuple(row["classes"]), row.get("plugin")
-        )
+        key: PciVendor(key, row["name"], row["country"], tuple(row["classes"]), row.get("plugin"))
         for key, row in json.loads(text)["vendors"].items()
     }
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from accelhal.facts import BoardReading, Evidence, Finding, FindingState
+from accelhal.facts.compatibility import PairVerdict
 from accelhal.facts.faults import FaultAction
 from accelhal.facts.host_record import HostRecord
 from accelhal.host import Host
@@ -182,12 +183,17 @@ class VendorHost:
         modules: kernel modules, any of which is the driver.
         foreign_drivers: kernel driver that takes the boards from the vendor's -> how to undo it.
         libraries: sonames that programs need of the driver.
-        files: absolute globs of the version files that a record keeps.
+        library_folders: where the vendor's installers put them, beside the loader's own.
+        library_rule: what only this vendor's libraries can have, found under driver.userlib.
+        packages: Python distributions whose versions matter.
+        files: absolute globs of the version files that a record keeps; $NAME stands for the value
+            of a variable, in `library_folders` too.
         services: systemd units that belong to the driver.
         variables: names of variables that a record may keep; no secrets are in them.
         debug_variables: see DebugVariable.
         mounts: paths of the host that a container needs beside the nodes.
-        container_flags: what gives a container the boards ("docker run" options).
+        container_flags: what gives a container the boards ("docker run" options); one with {index}
+            stands for as many as there are boards.
         remedies: action -> commands; {index}, {pci} and {tool_id} are the board's.
         messages: what lines of programs mean.
         log_families: fault families that drivers write into the kernel log; each is a check
@@ -195,12 +201,44 @@ class VendorHost:
         links: the word of the check link.<word>; empty where boards have no links.
         versions: component -> version in the words of the compatibility tables, from a record and
             the versions that the driver library or a captured page reports.
-        install: commands that install or repair the driver.
+        same_release: two components of `versions` that must be of one release.
+        install: commands that install or repair the driver; {kernel} is the running one.
+        reload: commands that load the installed driver in the place of the running one.
+        mend: commands that end what a look at the compatibility tables found.
+        torch_build: name under which a build of torch for these boards lists its toolkit; empty
+            where an adapter package brings them to any torch.
+        chip_of: the chip of the board with a name, in the words of the tables; None for a name that
+            it does not know.
+        install_framework: commands that install the build of torch or the adapter that a look at
+            the tables wants, or, without one, a build for these boards.
+        toolkit_libraries: sonames that the adapter package needs of the vendor's toolkit.
+        toolkit_folders: where toolkits put them; may have $NAME as in `files`.
+        toolkit_setup: commands that put the toolkit into the environment.
+        runtime_libraries: sonames of libraries whose file is named after the toolkit's release,
+            which builds of torch bring along.
+        slice_prefix: how the names of slices begin in the mask's variable; empty for none.
+        one_slice: whether a process can use only one slice.
+        make_slices: commands that list and make slices of the board {index}.
+        repair_limits: repairs of a board's memory to warn of, and to replace it at.
+        power_resets: commands that set the power limit of the board {index} to {watts} watts.
+        clock_resets: commands that end a lock of the clocks of the board {index}.
+        who_holds: commands that show who holds the boards.
+        share_board: commands that let several processes use the board {index} at once.
+        hang_trials: commands that show, or try without, what collectives hang on.
+        allocator_settings: commands that let torch's allocator grow its segments.
+        profilers: commands that show how kernels fill the compute units with threads.
+        occupancy: a line of an exporter's or profiler's output that tells it; its groups are
+            `index`, the driver's number of the board, and `share`, from 0 to 1.
+        bandwidth_is_time: whether the driver's use of the memory's bandwidth is the share of time
+            in which the memory was in use, not of its bytes.
     """
 
     modules: tuple[str, ...] = ()
     foreign_drivers: Mapping[str, str] = field(default_factory=dict)
     libraries: tuple[str, ...] = ()
+    library_folders: tuple[str, ...] = ()
+    library_rule: Callable[[DoctorFacts], Iterable[Finding]] = lambda facts: ()
+    packages: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
@@ -214,4 +252,27 @@ class VendorHost:
     versions: Callable[[HostRecord, Mapping[str, str]], Mapping[str, str]] = (
         lambda record, reported: reported
     )
+    same_release: tuple[tuple[str, str], ...] = ()
     install: tuple[str, ...] = ()
+    reload: tuple[str, ...] = ()
+    mend: Callable[[PairVerdict], tuple[str, ...]] = lambda verdict: ()
+    torch_build: str = ""
+    chip_of: Callable[[str], str | None] = lambda name: None
+    install_framework: Callable[[PairVerdict | None], tuple[str, ...]] = lambda verdict: ()
+    toolkit_libraries: tuple[str, ...] = ()
+    toolkit_folders: tuple[str, ...] = ()
+    toolkit_setup: tuple[str, ...] = ()
+    runtime_libraries: tuple[str, ...] = ()
+    slice_prefix: str = ""
+    one_slice: bool = False
+    make_slices: tuple[str, ...] = ()
+    who_holds: tuple[str, ...] = ()
+    repair_limits: tuple[int, int] = (64, 64)
+    power_resets: tuple[str, ...] = ()
+    clock_resets: tuple[str, ...] = ()
+    share_board: tuple[str, ...] = ()
+    hang_trials: tuple[str, ...] = ()
+    allocator_settings: tuple[str, ...] = ()
+    profilers: tuple[str, ...] = ()
+    occupancy: re.Pattern[str] | None = None
+    bandwidth_is_time: bool = False

@@ -224,6 +224,20 @@ TestScheduling.settings = settings(
 )
 
 
+def test_a_deadline_found_due_while_the_batcher_closes_is_answered_once() -> None:
+    costs = CostTable()
+    limits = Settings(max_batch_size=1, max_queue_size=1, overflow="block")
+    dispatcher = Dispatcher(limits, BatchSizes((), "pad_up", costs), costs)
+    for reply in (FutureReply(), waiting := FutureReply()):
+        request = Request("x", reply, None, 0.0, Terms(deadline=0.0))
+        dispatcher.put_when_there_is_room("key", request, False, None)
+    dispatcher.end(lambda: BatcherClosedError("closed"))
+    dispatcher.clear(in_flight=False)
+    dispatcher._expire([request])  # what the timer's thread does with what it took out before
+    with pytest.raises(BatcherClosedError):
+        waiting.result(0)
+
+
 @pytest.fixture
 def quick_switches() -> Iterator[None]:
     """Threads that are interrupted at nearly every step."""

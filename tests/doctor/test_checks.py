@@ -138,13 +138,14 @@ def test_refused_nodes_fail_whoever_asks(
 ) -> None:
     install(toy_spec())
     fake.toys(2)
+    (fake.root / "dev/toy1").chmod(0o400)
     real = os.access
     monkeypatch.setattr(
         os, "access", lambda path, mode: "toy1" not in str(path) and real(path, mode)
     )
     finding = only(fake, "driver.nodes")
     assert (finding.code, finding.state, finding.needs_root) == ("nodes.denied", FAIL, True)
-    assert finding.evidence["/dev/toy1"] == "may neither read nor write"
+    assert finding.evidence["/dev/toy1"] == "may not both read and write"
 
 
 def test_a_card_of_two_devices_is_no_fault(fake: FakeHost, install: Install) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -172,10 +172,14 @@ def test_an_interrupt_ends_the_children(package: Package, tmp_path: Path) -> Non
 
 
 def _runs(pid: int) -> bool:
-    """Whether the process is alive; a zombie that nobody has collected yet is not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-        os.kill(pid, 0)
-    except (OSError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
+    """Whether the process is still alive a while later: killed ones take a moment."""
+    limit = time.monotonic() + 10
+    while time.monotonic() < limit:
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return False
+        if status.rpartition(")")[2].split()[0] == "Z":
+            return False
+        time.sleep(0.05)
+    return True

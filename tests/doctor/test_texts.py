@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from accelhal import doctor
+from accelhal.doctor.catalogue import CHECKS
 from accelhal.doctor.texts import TEXTS
 from accelhal.doctor.wording import summary
 from accelhal.facts import Finding, FindingState
@@ -19,16 +20,15 @@ PREFIXES = {code.partition(".")[0] for code in TEXTS}
 
 
 def codes_in_source() -> set[str]:
-    """String literals of the checks and the engine that have the form of a code."""
+    """String literals of the doctor and its checks that have the form of a code."""
     found = set()
-    for path in [PACKAGE / "engine.py", *PACKAGE.glob("checks/*.py")]:
+    for path in [*PACKAGE.glob("*.py"), *PACKAGE.glob("checks/*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 group, dot, word = node.value.partition(".")
                 if dot and group in PREFIXES and word.isidentifier():
                     found.add(node.value)
-    check_ids = {"host.pci", "plugin.load"}
-    return found - check_ids
+    return found - {check.id for check in CHECKS}
 
 
 def test_every_code_has_a_text_and_every_text_a_code() -> None:
@@ -61,3 +61,11 @@ def test_findings_of_one_code_share_a_line() -> None:
         for name in ("red", "blue")
     ]
     assert summary(findings) == "red, blue: no hardware"
+
+
+def test_a_device_is_named_once_for_several_checks() -> None:
+    findings = [
+        Finding(check, "watch.no_job", FindingState.SKIP, {"reason": "none"}, device="red board 0")
+        for check in ("perf.util", "perf.spin")
+    ]
+    assert summary(findings) == "red board 0 not judged: no job was seen on them"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact, is_present
+from accelhal.evidence.environment import BusBoard, ListedBackend
 from accelhal.facts import DEFECTS, Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import Backend
 from accelhal.spi.doctor import Check
@@ -23,6 +24,10 @@ _CODES = {
 
 
 def _probes(facts: Facts) -> Iterator[Finding]:
+    if not facts.live:
+        for listed in facts.listed:
+            yield _as_listed(listed, facts)
+        return
     for backend in facts.backends:
         probe = backend.probe
         params: dict[str, str | int] = {"reason": probe.reason}
@@ -38,6 +43,38 @@ def _probes(facts: Facts) -> Iterator[Finding]:
             evidence=probe.evidence,
             commands=(probe.hint,) if probe.hint and state is not FindingState.OK else (),
         )
+
+
+def _as_listed(listed: ListedBackend, facts: Facts) -> Finding:
+    """What the probe said there; how grave it is, the boards that the evidence shows decide."""
+    present = bool(facts.readings(listed.name)) or any(
+        board.backend == listed.name for board in _bus(facts)
+    )
+    if listed.status is ProbeStatus.AVAILABLE:
+        state = FindingState.OK
+    elif listed.status in DEFECTS or listed.status is ProbeStatus.NO_DRIVER:
+        state = FindingState.FAIL if present else FindingState.WARN
+    else:
+        state = FindingState.INFO
+    if listed.status is ProbeStatus.NO_DRIVER and not present:
+        state = FindingState.INFO
+    return Finding(
+        "backend.probe",
+        _CODES[listed.status],
+        state,
+        {"reason": listed.reason, "count": listed.count or 0},
+        listed.name,
+        listed.evidence,
+        commands=("accelhal doctor --deep  # on that host",) if state in _LOUD else (),
+    )
+
+
+_LOUD = (FindingState.WARN, FindingState.FAIL)
+
+
+def _bus(facts: Facts) -> tuple[BusBoard, ...]:
+    environment = facts.snapshot.environment
+    return () if environment is None else environment.boards
 
 
 def _code(backend: Backend) -> str:
@@ -69,5 +106,14 @@ PROBE = Check(
     "whether each backend can be used here, and if not, why",
     ("the plugins' probes: environment, /dev, PCI bus, installed packages",),
     _probes,
-    depends_on=("plugin.load", "driver.nodes", "device.mask"),
+    depends_on=(
+        "plugin.load",
+        "driver.nodes",
+        "device.mask",
+        "framework.build",
+        "framework.libpath",
+    ),
+    explanation="Each plugin's own look at the host: packages, nodes, libraries, variables. "
+    "Nothing is imported or opened. What it finds missing is a failure where the backend's boards "
+    "are here or ACCELHAL_DEVICE names it, and an info where nothing needs it.",
 )

@@ -16,7 +16,7 @@ _ID = "env.accelhal"
 
 
 def _own_variables(facts: Facts) -> Iterator[Finding]:
-    device = facts.host.environ.get(DEVICE_VARIABLE)
+    device = facts.variables.get(DEVICE_VARIABLE)
     names = limit(facts.host)
     if device:
         yield _device(device, facts)
@@ -99,4 +99,7 @@ OWN_VARIABLES = Check(
     f"{DEVICE_VARIABLE} and {LIMIT_VARIABLE}: well formed, and naming what is installed",
     ("the environment",),
     _own_variables,
+    explanation=f"{DEVICE_VARIABLE} names the device that `accelhal.device()` takes, and "
+    f"{LIMIT_VARIABLE} the backends that are considered. A name that no plugin provides makes "
+    "`accelhal.device()` raise; unset the variable or correct it.",
 )

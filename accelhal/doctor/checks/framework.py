@@ -1,4 +1,4 @@
-"""torch as installed: version, build, what it loads by itself, and who may extend it."""
+"""What torch loads by itself, and who may extend it."""
 
 from __future__ import annotations
 
@@ -10,43 +10,11 @@ from accelhal.host.entry_points import InstalledEntryPoint
 from accelhal.host.torch_install import (
     AUTOLOAD_GROUP,
     AUTOLOAD_VARIABLE,
-    MINIMUM_TORCH,
-    too_old,
 )
 from accelhal.spi.doctor import Check
 
 _FIRST_AUTOLOADING = (2, 5)
 """torch 2.5 is the first that loads the group's packages (its release notes)."""
-
-
-def _build(facts: Facts) -> Iterator[Finding]:
-    torch = facts.torch
-    if torch is None:
-        folder = facts.host.find_package("torch")
-        if folder is None:
-            command = "pip install 'accelhal[torch]'  # or your vendor's torch"
-            yield Finding(
-                "framework.build", "torch.missing", FindingState.INFO, commands=(command,)
-            )
-        else:
-            yield Finding(
-                "framework.build",
-                "torch.unreadable",
-                FindingState.WARN,
-                {"path": str(folder)},
-                commands=("pip show torch",),
-            )
-        return
-    toolkits = ", ".join(f"{name} {version}" for name, version in torch.build.items())
-    old = too_old(torch.version) is not None
-    yield Finding(
-        "framework.build",
-        "torch.old" if old else "torch.installed",
-        FindingState.FAIL if old else FindingState.OK,
-        {"version": torch.version, "toolkits": toolkits or "cpu", "minimum": MINIMUM_TORCH},
-        evidence={str(torch.path / "version.py"): torch.version},
-        commands=(f"pip install 'torch>={MINIMUM_TORCH}'",) if old else (),
-    )
 
 
 def _autoload(facts: Facts) -> Iterator[Finding]:
@@ -115,19 +83,15 @@ def _private_use(facts: Facts) -> Iterator[Finding]:
     )
 
 
-BUILD = Check(
-    "framework.build",
-    "Framework",
-    "the installed torch: version and toolkits it was built for",
-    ("torch/version.py, not imported",),
-    _build,
-)
 AUTOLOAD = Check(
     "framework.autoload",
     "Framework",
     "packages that torch loads inside its own import, and whether one would make it fail",
     (f"entry points of group {AUTOLOAD_GROUP}", AUTOLOAD_VARIABLE),
     _autoload,
+    explanation="Since torch 2.5, `import torch` also loads the packages registered in this group, "
+    "and one that fails makes the whole import fail, in programs that never use it. The variable "
+    "turns that off; accelhal loads the packages by itself either way.",
 )
 PRIVATE_USE = Check(
     "framework.privateuse1",
@@ -135,4 +99,7 @@ PRIVATE_USE = Check(
     "claimants of torch's one place for out-of-tree devices",
     ("installed packages",),
     _private_use,
+    explanation="torch has one place for a device type that is not built in, and the package "
+    "loaded first gets it. With several installed, which one works depends on the order of "
+    "imports: keep one in each environment.",
 )

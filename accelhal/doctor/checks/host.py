@@ -13,7 +13,7 @@ from accelhal.spi.doctor import Check
 
 
 def _boards_on_the_bus(facts: Facts) -> Iterator[Finding]:
-    if not facts.host.exists(pci.BUS):
+    if facts.live and not facts.host.exists(pci.BUS):
         yield Finding("host.pci", "pci.unreadable", FindingState.UNKNOWN, {"path": pci.BUS})
         return
     if not facts.boards:
@@ -51,4 +51,7 @@ PCI = Check(
     "accelerator boards on the PCI bus, and whether a plugin drives them",
     (pci.BUS,),
     _boards_on_the_bus,
+    explanation="A board that the bus does not show is not seated, not powered, or switched off in "
+    "the firmware: no driver can help. A vendor without a plugin is named with the distribution to "
+    "install. In a container or virtual machine the bus may be hidden.",
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.hardware import impact, is_present
+from accelhal.doctor.hardware import board_nodes, boards_of, impact, is_present
 from accelhal.doctor.imports import ImportOutcome, ImportReport
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.host.torch_install import AUTOLOAD_VARIABLE
 from accelhal.registry.listing import Backend
+from accelhal.spi import BackendSpec
 from accelhal.spi.doctor import Check, Cost
 
 _ID = "framework.sees"
@@ -20,6 +21,8 @@ _CODES = {
     ImportOutcome.EXITED: "sees.exited",
     ImportOutcome.HUNG: "sees.hung",
 }
+
+_TOO_FEW = ("sees.no_device", "sees.fewer")
 
 
 def _imports(facts: Facts) -> Iterator[Finding]:
@@ -59,7 +62,22 @@ def _counted(report: ImportReport, backend: Backend, count: int, facts: Facts) -
         code, state = "sees.fewer", FindingState.WARN
     else:
         code, state = "sees.devices", FindingState.OK if count else FindingState.INFO
-    return _finding(code, state, report, backend.name, count=count, expected=expected or "?")
+    present = expected or _boards_here(backend.spec, facts)
+    commands = ("accelhal doctor device.count device.mask",) if code in _TOO_FEW else ()
+    return _finding(
+        code,
+        state,
+        report,
+        backend.name,
+        commands=commands,
+        count=count,
+        expected=present or "?",
+        boards="1 board" if present == 1 else f"{present or count} boards",
+    )
+
+
+def _boards_here(spec: BackendSpec, facts: Facts) -> int:
+    return max(len(boards_of(spec, facts)), len(board_nodes(spec, facts)))
 
 
 def _finding(
@@ -99,4 +117,8 @@ SEES = Check(
     _imports,
     Cost.CHILD,
     depends_on=("plugin.load", "driver.nodes", "device.mask", "framework.build"),
+    explanation="Each package is imported in a process of its own, which may crash or hang without "
+    "harm, and torch is asked how many devices it has; --timeout limits each. None where boards "
+    "are here is a failure, fewer than are visible is a warning. The checks below it say which "
+    "layer lost them: driver, nodes, mask, build.",
 )

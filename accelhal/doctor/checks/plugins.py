@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact
 from accelhal.errors import AccelhalError, BackendConflictError, BackendIncompatibleError
+from accelhal.evidence.environment import ListedBackend
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import LIMIT_VARIABLE, Backend
 from accelhal.spi import API_VERSION, ENTRY_POINT_GROUP
@@ -16,6 +17,10 @@ _ID = "plugin.load"
 
 
 def _plugins_load(facts: Facts) -> Iterator[Finding]:
+    if not facts.live:
+        for listed in facts.listed:
+            yield _listed(listed)
+        return
     for backend in facts.backends:
         if backend.error is not None:
             yield _refused(backend, backend.error, facts)
@@ -40,6 +45,20 @@ def _plugins_load(facts: Facts) -> Iterator[Finding]:
             evidence={path: reason},
             commands=(f"reinstall or remove what lies in {path}",),
         )
+
+
+def _listed(listed: ListedBackend) -> Finding:
+    return Finding(
+        _ID,
+        "plugin.loaded",
+        FindingState.OK,
+        {
+            "distribution": listed.distribution,
+            "version": listed.version,
+            "interface": listed.api_version or "?",
+        },
+        device=listed.name,
+    )
 
 
 def _refused(backend: Backend, error: AccelhalError, facts: Facts) -> Finding:
@@ -81,4 +100,8 @@ LOAD = Check(
     "installed plugins: distribution, version, interface; do they load, is each name theirs alone",
     (f"entry points of group {ENTRY_POINT_GROUP}",),
     _plugins_load,
+    explanation="accelhal finds backends by the entry points of installed distributions. A plugin "
+    "that raises, speaks another major version of the interface, or shares its name with another "
+    "costs only itself: a failure where its boards are here or a variable names it, else a "
+    "warning.",
 )

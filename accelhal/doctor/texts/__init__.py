@@ -6,13 +6,20 @@ from collections.abc import Mapping
 
 from accelhal.doctor.texts import (
     backends,
+    container,
     devices,
     driver,
     engine,
     environment,
     framework,
+    hardware,
+    hardware_faults,
     host,
+    memory,
+    performance_measure,
+    performance_watch,
     plugins,
+    sensors,
     topology,
 )
 from accelhal.spi.doctor import Text
@@ -21,10 +28,17 @@ TEXTS: Mapping[str, Text] = {
     **engine.TEXTS,
     **host.TEXTS,
     **plugins.TEXTS,
+    **hardware.TEXTS,
+    **hardware_faults.TEXTS,
+    **sensors.TEXTS,
+    **container.TEXTS,
     **driver.TEXTS,
     **devices.TEXTS,
     **environment.TEXTS,
     **backends.TEXTS,
     **framework.TEXTS,
     **topology.TEXTS,
+    **memory.TEXTS,
+    **performance_measure.TEXTS,
+    **performance_watch.TEXTS,
 }

@@ -46,4 +46,33 @@ TEXTS: Mapping[str, Text] = {
         "The other names take effect.",
         "some of: {installed}",
     ),
+    # ---- env.debug
+    "debug.none": Text("no variable for finding errors is set"),
+    "debug.set": Text(
+        "{variable}={value} slows jobs down",
+        "With it {effect}. It is for when {when}.",
+        "unset while no such error is looked for",
+    ),
+    # ---- env.preload
+    "preload.none": Text("nothing is preloaded"),
+    "preload.loaded": Text("the loader puts {entries} into every program"),
+    "preload.missing": Text(
+        "{source} names {entry}, which the loader does not find",
+        "Every program starts without it, with a complaint.",
+        "the library at that place, or the entry removed",
+    ),
+    # ---- env.shm
+    "shm.no_ranks": Text("no ranks on several boards that would share memory"),
+    "shm.ample": Text("/dev/shm has {size} MiB"),
+    "shm.tight": Text(
+        "/dev/shm has {size} MiB for ranks on {ranks} boards",
+        "Collectives and data loaders of large jobs may run out of it.",
+        "{wanted} MiB",
+    ),
+    "shm.small": Text(
+        "/dev/shm has {size} MiB for ranks on {ranks} boards",
+        "Ranks exchange data through it: jobs on all boards end with a bus error or for lack of "
+        "space.",
+        "{wanted} MiB",
+    ),
 }

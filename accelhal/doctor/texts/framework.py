@@ -20,6 +20,72 @@ TEXTS: Mapping[str, Text] = {
         "Opening any device raises an error.",
         "torch {minimum} or newer",
     ),
+    "torch.cpu_build": Text(
+        "{device}: torch {version} is a build for the CPU alone",
+        "It has no code for these boards: programs fall back to the CPU without a word.",
+        "a build for {needed}",
+    ),
+    "torch.other_build": Text(
+        "{device}: torch {version} is built for {toolkits}, not for these boards",
+        "It has no code for these boards: programs fall back to the CPU without a word.",
+        "a build for {needed}",
+    ),
+    # ---- framework.arch
+    "arch.compiled": Text("{device}: the build has code for {chip}"),
+    "arch.portable": Text("{device}: the driver compiles the build's code for {chip}"),
+    "arch.no_word": Text("{device}: nothing that is installed is known to leave {chip} out"),
+    "arch.unlisted": Text(
+        "{device}: it is not known whether {left} {other_version} has code for {chip}"
+    ),
+    "arch.no_code": Text(
+        "{device}: {change} {version} has no code for {chip} ({boards})",
+        "Its first kernel fails: neither compiled code nor code for the driver to compile fits.",
+        "a build with code for {chip}: {wanted}",
+    ),
+    "arch.excluded": Text(
+        "{device}: {change} {version} does not run on {chip} ({boards})",
+        "That generation of chips is not supported by this release.",
+        "{wanted}, or other boards",
+    ),
+    "arch.driver_old": Text(
+        "{device}: {change} {version} is too old to compile the build's code for {chip}",
+        "The build has code only for the driver to compile, of a newer toolkit than the driver.",
+        "{change} {wanted}",
+    ),
+    # ---- framework.match
+    "pair.none": Text("{device}: no two versions to hold against one another"),
+    "pair.fits": Text("{device}: {other} {other_version} goes with {change} {version}"),
+    "pair.unlisted": Text(
+        "{device}: nobody lists {other} {other_version} with {change} {version} (known: {partners})"
+    ),
+    "pair.too_old": Text(
+        "{device}: {change} {version} is too old for {other} {other_version}",
+        "{left} is built against {right} {partners}: imports fail with undefined symbols, or "
+        "operators do.",
+        "{change} {wanted}, or {right} {partners}",
+    ),
+    "pair.mismatch": Text(
+        "{device}: {change} {version} does not go with {other} {other_version}",
+        "{left} is built against {right} {partners}: its import fails, or its first operator.",
+        "{change} {wanted}",
+    ),
+    # ---- framework.libpath
+    "libpath.sound": Text("{device}: the toolkit's libraries are as the framework needs them"),
+    "libpath.not_set_up": Text(
+        "{device}: {package} needs {libraries}, which the loader does not find in {folder}",
+        "The toolkit is installed, and its script was not sourced in this shell: the import fails.",
+        "the script sourced before Python starts",
+    ),
+    "libpath.no_toolkit": Text(
+        "{device}: {package} needs {libraries}, which are not there",
+        "The vendor's toolkit is not installed, or not in this container: the import fails.",
+        "the toolkit installed and its script sourced",
+    ),
+    "libpath.older": Text(
+        "{device}: {variable} puts {library} {release} before that of torch, built for {built}",
+        "Folders on the variable come first; an older release lacks what torch calls.",
+        "{folder} off the variable",
+    ),
     # ---- framework.autoload
     "autoload.none": Text("nothing is loaded inside `import torch`"),
     "autoload.on": Text("`import torch` also loads {names}"),
@@ -48,14 +114,14 @@ TEXTS: Mapping[str, Text] = {
     # ---- framework.sees
     "sees.no_torch": Text("nothing to import: torch is not installed"),
     "sees.loaded": Text("{package} {version} imports", several="{packages} import"),
-    "sees.devices": Text("{device}: torch sees {count}"),
+    "sees.devices": Text("{device}: torch sees {count} of {boards}"),
     "sees.no_device": Text(
-        "{device}: torch sees no device, though a board is here",
+        "{device}: torch sees 0 of {boards}",
         "The package imports, but its runtime finds nothing to use.",
         "as many devices as boards are visible to this process",
     ),
     "sees.fewer": Text(
-        "{device}: torch sees {count} of {expected} devices",
+        "{device}: torch sees {count} of {boards}",
         "The runtime leaves boards out: not healthy, in use, or of another kind.",
         "{expected} devices",
     ),

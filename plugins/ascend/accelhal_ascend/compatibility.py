@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 from accelhal.facts.compatibility import Compatibility, PairState, PairVerdict
 from accelhal.spi.compatibility_tables import CompatibilityTables, read_compatibility
 from accelhal.spi.known_pairs import judge_exclusions, judge_pair
-from accelhal.spi.versions import release_numbers
+from accelhal.spi.versions import admits, is_below, is_version, release_numbers
 
 COMPONENTS = {
     "driver": 'the driver of the HDK, from driver/version.info ("25.2.0")',
+    "firmware": 'the firmware, from firmware/version.info ("7.7.0.1.231")',
+    "driver_firmware": 'the firmware that the driver names ("[7.0.0,7.7.99]")',
     "cann": 'the toolkit, from its install information ("8.3.RC2")',
     "torch": 'with or without its local part ("2.9.0+cpu")',
     "torch_npu": 'the adapter ("2.7.1.post2")',
@@ -22,6 +25,8 @@ COMPONENTS = {
     "triton_ascend": "Triton for Ascend",
     "soc": 'one chip\'s name ("910B3", "Ascend910B3")',
 }
+
+_RANGE = re.compile(r"\[([0-9.]+),([0-9.]+)\]")
 
 _VLLM_NEEDS = ("vllm", "torch_npu", "cann", "torch", "python", "triton_ascend")
 
@@ -37,6 +42,7 @@ def judge(found: Mapping[str, str]) -> tuple[PairVerdict, ...]:
     sets = rows().sets
     verdicts = (
         judge_pair(sets["cann_driver"], found, "cann", "driver"),
+        _firmware(found),
         _toolkit(found),
         _torch(found),
         judge_pair(sets["python"], found, "torch", "python"),
@@ -45,6 +51,27 @@ def judge(found: Mapping[str, str]) -> tuple[PairVerdict, ...]:
     return (
         *(one for one in verdicts if one is not None),
         *judge_exclusions(rows().exclusions, found),
+    )
+
+
+def _firmware(found: Mapping[str, str]) -> PairVerdict | None:
+    """The driver names the firmware that it works with, in its version.info."""
+    ranges = _RANGE.findall(found.get("driver_firmware", ""))
+    if not ranges or "driver" not in found or not is_version(found.get("firmware", "")):
+        return None
+    wanted = tuple(f">={low}, <={high}" for low, high in ranges)
+    firmware = found["firmware"]
+    fits, old = admits(wanted, firmware), is_below(wanted, firmware)
+    state = PairState.OK if fits else PairState.TOO_OLD if old else PairState.MISMATCH
+    return PairVerdict(
+        left="driver",
+        right="firmware",
+        found={"driver": found["driver"], "firmware": firmware},
+        state=state,
+        rule="listed" if fits else "minimum",
+        change=None if fits else "firmware",
+        wanted=() if fits else wanted,
+        partners=wanted,
     )
 
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from accelhal.spi.doctor import DoctorRules
-from accelhal_ascend import hccl_rule
+from accelhal_ascend import device_messages, driver_messages, hccl_rule, operator_package_rule
 
 RULES = DoctorRules(
-    checks=(hccl_rule.PORTS,),
-    texts={**hccl_rule.TEXTS},
+    checks=(
+        operator_package_rule.OPERATORS,
+        hccl_rule.PORTS,
+    ),
+    texts={
+        **operator_package_rule.TEXTS,
+        **device_messages.TEXTS,
+        **driver_messages.TEXTS,
+        **hccl_rule.TEXTS,
+    },
 )

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from accelhal.spi.doctor import MessageRule
-from accelhal_ascend import hccl_rule
+from accelhal_ascend import device_messages, driver_messages, hccl_rule, operator_package_rule
 
-MESSAGES: tuple[MessageRule, ...] = (*hccl_rule.MESSAGES,)
+MESSAGES: tuple[MessageRule, ...] = (
+    *driver_messages.MESSAGES,
+    *device_messages.MESSAGES,
+    *operator_package_rule.MESSAGES,
+    *hccl_rule.MESSAGES,
+)

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from accelhal.spi.doctor import MessageRule
+from accelhal_cambricon import device_messages, driver_messages
 
-MESSAGES: tuple[MessageRule, ...] = ()
+MESSAGES: tuple[MessageRule, ...] = (*driver_messages.MESSAGES, *device_messages.MESSAGES)

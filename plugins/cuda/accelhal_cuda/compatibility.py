@@ -36,6 +36,7 @@ COMPONENTS = {
     "arch": 'one board\'s architecture or compute capability ("sm_86", "8.6")',
     "arch_list": 'what torch.cuda.get_arch_list() says, joined by spaces ("sm_75 compute_120")',
     "platform": f'machine of the wheel; {_DEFAULT_PLATFORM} where absent ("aarch64")',
+    "compat": 'libcuda of cuda-compat, where programs take it before the driver\'s ("575.57.08")',
     "fabric_manager": "the fabric manager that runs",
 }
 
@@ -107,6 +108,9 @@ def _toolkit_rows() -> tuple[KnownSet, ...]:
 
 
 def _toolkit(seen: Mapping[str, str]) -> PairVerdict | None:
+    """Forward compatibility: a newer libcuda of cuda-compat stands for a newer driver."""
+    if "compat" in seen:
+        seen = {**seen, "driver": max(seen["compat"], seen.get("driver", ""), key=version_key)}
     return judge_pair(_toolkit_rows(), seen, "toolkit", "driver")
 
 

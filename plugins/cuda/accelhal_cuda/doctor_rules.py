@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from accelhal.spi.doctor import DoctorRules
-from accelhal_cuda import peer_memory_rule
+from accelhal_cuda import (
+    compat_library_rule,
+    device_messages,
+    driver_messages,
+    mps_rule,
+    peer_memory_rule,
+    persistence_rule,
+)
 
 RULES = DoctorRules(
-    checks=(peer_memory_rule.PEER_MEMORY,),
-    texts={**peer_memory_rule.TEXTS},
+    checks=(
+        persistence_rule.PERSISTENCE,
+        mps_rule.MPS,
+        peer_memory_rule.PEER_MEMORY,
+    ),
+    texts={
+        **compat_library_rule.TEXTS,
+        **driver_messages.TEXTS,
+        **persistence_rule.TEXTS,
+        **mps_rule.TEXTS,
+        **device_messages.TEXTS,
+        **peer_memory_rule.TEXTS,
+    },
 )

@@ -1,0 +1,26 @@
+"""Commands of plugins, filled in for one board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from accelhal.facts import BoardReading
+
+
+def for_board(commands: Iterable[str], reading: BoardReading) -> tuple[str, ...]:
+    """The commands with {index}, {tool_id}, {pci} and {uuid} of the board in them."""
+    board = reading.board
+    index = "<index>" if board.index is None else str(board.index)
+    known = {
+        "{index}": index,
+        "{tool_id}": board.tool_id or index,
+        "{pci}": board.pci or "<address>",
+        "{uuid}": board.uuid or index,
+    }
+    return tuple(_filled(command, known) for command in commands)
+
+
+def _filled(command: str, known: dict[str, str]) -> str:
+    for name, value in known.items():
+        command = command.replace(name, value)
+    return command
