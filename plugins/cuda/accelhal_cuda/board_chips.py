@@ -10,7 +10,10 @@ _FAMILIES = (
     ("sm_50", r"GTX 7(45|50)|Tesla M10\b|Quadro K\d+M?$"),
     ("sm_52", r"GTX 9\d\d|GTX TITAN X$|Tesla M(4|6|40|60)\b|Quadro M\d"),
     ("sm_60", r"P100|Quadro GP100"),
-    ("sm_61", r"GTX 10\d\d|GT 10\d\d|TITAN Xp?( \(Pascal\))?$|Tesla P(4|6|40)\b|Quadro P\d"),
+    (
+        "sm_61",
+        r"GTX 10\d\d|GT 10\d\d|(?<!GTX )TITAN Xp?( \(Pascal\))?$|Tesla P(4|6|40)\b|Quadro P\d",
+    ),
     ("sm_70", r"V100|TITAN V\b|Quadro GV100"),
     ("sm_75", r"\bT(4|400|600|1000)\b|RTX 20\d\d|GTX 16\d\d|TITAN RTX|Quadro RTX"),
     ("sm_80", r"\bA(30|100|800)\b"),

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from accelhal.errors import UsageError
+from accelhal.facts.byte_size import parse_size
 from accelhal.host import Host
 from accelhal.runtimes.torch_loading import privateuse1_owner
-from accelhal.facts.byte_size import parse_size
 from accelhal_mock.environment import (
     DEFAULT_COUNT,
     DEFAULT_NAME,

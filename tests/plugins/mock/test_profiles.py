@@ -7,12 +7,12 @@ import sys
 from dataclasses import fields
 
 import pytest
-from accelhal.facts.byte_size import parse_size
 from accelhal_mock.profiles import BoardProfile, Pcie, load_profile, profile_names
 from accelhal_mock.profiles.neutral import NEUTRAL
 from hypothesis import given, strategies as st
 
 from accelhal.errors import UsageError
+from accelhal.facts.byte_size import parse_size
 
 OWN = {
     "name": "mine",
