@@ -97,7 +97,8 @@ class Admission:
         shed = set(map(id, gave_way))
         self._backlog.remove(lambda request: id(request) in shed)
         self._counters.shed += len(gave_way)
-        return gave_way
+        # Claimed under the lock, so that the timer's thread does not claim what is answered.
+        return [r for r in gave_way if r.loop is not None or r.reply.claim()]  # type: ignore[union-attr]
 
     def enter(self, key: Hashable, request: Request, gate: Gate | None) -> None:
         """Let a request wait for room, after all that wait already."""

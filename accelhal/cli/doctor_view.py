@@ -30,6 +30,9 @@ _GRAVITY = list(FindingState)
 _HOST_KINDS = {"container": "container", "vm": "virtual machine", "bare": "bare metal"}
 _GROUP_WIDTH = 11
 _LABEL_WIDTH = 11
+_NOTHING = ("engine.nothing", "hardware.absent")
+"""Codes of checks that had nothing to look at: said only where a group has nothing else to say."""
+
 _LOUD = (FindingState.WARN, FindingState.FAIL, FindingState.ERROR)
 
 
@@ -108,8 +111,9 @@ def _group_line(findings: Sequence[Finding], texts: Mapping[str, Words]) -> Text
     groups: dict[tuple[int, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((_GRAVITY.index(finding.state), finding.code), []).append(finding)
-    mildest_first = [groups[key] for key in sorted(groups, key=lambda key: key[0])]
-    return Text("; ".join(dict.fromkeys(summary(group, texts) for group in mildest_first)))
+    mildest_first = sorted(groups, key=lambda key: (key[0], key[1] in _NOTHING))
+    telling = [key for key in mildest_first if key[1] not in _NOTHING] or mildest_first
+    return Text("; ".join(dict.fromkeys(summary(groups[key], texts) for key in telling)))
 
 
 def _details(

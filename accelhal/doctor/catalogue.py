@@ -45,6 +45,7 @@ from accelhal.doctor.engine import DEFAULT_SCENE
 from accelhal.doctor.texts import TEXTS
 from accelhal.errors import BackendLoadError, UsageError, did_you_mean, warn
 from accelhal.registry.extensions import load_extension
+from accelhal.registry.vendor_hosts import vendor_host
 from accelhal.spi import BackendSpec
 from accelhal.spi.doctor import Check, Cost, DoctorRules, Text
 
@@ -158,6 +159,9 @@ def catalogue(specs: Iterable[BackendSpec] = ()) -> Catalogue:
     debug = checks.index(environment_debug.DEBUG)
     checks[debug] = environment_debug.explained(checks[debug], specs)
     for spec in specs:
+        host = vendor_host(spec)
+        checks += map(kernel_log.family_check, host.log_families)
+        checks += [links.link_check(host.links)] if host.links else []
         try:
             rules = load_extension(spec, "doctor_rules", DoctorRules)
         except BackendLoadError as error:

@@ -39,8 +39,10 @@ def summary(findings: Sequence[Finding], texts: Mapping[str, Text] = TEXTS) -> s
     """One line for findings of one code."""
     text = texts[findings[0].code]
     if len(findings) == 1 or not text.several:
-        return "; ".join(wording(finding, texts).title for finding in findings)
-    lists = {
+        titles = dict.fromkeys(wording(finding, texts).title for finding in findings)
+        return "; ".join(titles)
+    lists: dict[str, str | int] = {
+        "number": len(findings),
         "devices": ", ".join(dict.fromkeys(f.device or "the host" for f in findings)),
         "packages": ", ".join(str(finding.params.get("package", "")) for finding in findings),
     }

@@ -10,7 +10,6 @@ from typing import Any
 
 from accelhal import __version__
 from accelhal.errors import message_of
-from accelhal.evidence.document import recheck
 from accelhal.evidence.environment import loaded_specs, read_environment
 from accelhal.evidence.host_reading import read_host_record
 from accelhal.evidence.snapshot import BusRelation, Snapshot
@@ -146,6 +145,8 @@ class _Look:
             if self.boards or library is None or library.is_there(host):
                 self._note("boards", error)
             return
+        from accelhal.evidence.document import recheck  # only hosts with boards need its machinery
+
         try:
             self._versions = recheck(_Versions(management.versions())).versions
         except Exception as error:
@@ -200,4 +201,6 @@ def _fact(answer: Any, kind: type, several: bool) -> Any:
         return tuple(_fact(item, kind, False) for item in answer)
     if not isinstance(answer, kind):
         raise TypeError(f"a {type(answer).__name__} where {kind.__name__} is due")
+    from accelhal.evidence.document import recheck
+
     return recheck(answer)

@@ -32,7 +32,8 @@ class Text:
         title: what was found, in one line.
         cause: why it is so, or what it leads to.
         expected: what would be right.
-        several: title for several findings of the code at once; `{devices}` lists theirs.
+        several: title for several findings of the code at once; `{devices}` lists theirs,
+            `{number}` counts them.
     """
 
     title: str

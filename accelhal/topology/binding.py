@@ -6,14 +6,16 @@ import ctypes
 import os
 import platform
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from accelhal.errors import DeviceError, UsageError
-from accelhal.facade import Device
 from accelhal.facts import BoardInfo
 from accelhal.host import Host
 from accelhal.host.cpu_list import parse_cpu_list
 from accelhal.host.pci import numa_node
+
+if TYPE_CHECKING:  # who asks for the topology alone opens no device
+    from accelhal.facade import Device
 
 CpuChoice = Literal["node"]
 MemoryPolicy = Literal["preferred", "bind"]
@@ -75,11 +77,12 @@ def bind(
         DeviceError: strict, and something could not be done.
     """
     _check(cpus, memory)
-    if isinstance(where, Device):
+    board: BoardInfo | None
+    if isinstance(where, BoardInfo):
+        board, name, reason = where, where.name, ""
+    else:
         found = where.find_board()
         board, name, reason = found.board, str(where), found.reason
-    else:
-        board, name, reason = where, where.name, ""
     host = Host() if host is None else host
     node = None if board is None else _node(board, host)
     if board is None:

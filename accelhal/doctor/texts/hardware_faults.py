@@ -10,7 +10,7 @@ _FRESH = "a board that holds no data of a job any more, reset"
 
 TEXTS: Mapping[str, Text] = {
     # ---- device.lost
-    "lost.answers": Text("{device} answers", several="{count} boards answer"),
+    "lost.answers": Text("{device} answers", several="{number} boards answer"),
     "lost.gone": Text(
         "{device} does not answer: {value}",
         "The bus shows it and the driver cannot reach it: it fell off the bus, lost power, grew "
@@ -19,7 +19,10 @@ TEXTS: Mapping[str, Text] = {
         "the board answers its driver",
     ),
     # ---- hw.ecc
-    "ecc.clean": Text("{device}: no uncorrected error since the driver was loaded"),
+    "ecc.clean": Text(
+        "{device}: no uncorrected error since the driver was loaded",
+        several="no uncorrected error on {number} boards",
+    ),
     "ecc.off": Text("{device}: error correction of its memory is off"),
     "ecc.history": Text("{device}: {total} uncorrected errors in its life, none since load"),
     "ecc.uncorrected": Text(
@@ -29,7 +32,10 @@ TEXTS: Mapping[str, Text] = {
         _FRESH,
     ),
     # ---- hw.remap
-    "remap.none": Text("{device}: no repair of its memory is pending"),
+    "remap.none": Text(
+        "{device}: no repair of its memory is pending",
+        several="no repair of memory is pending on {number}",
+    ),
     "remap.pending": Text(
         "{device}: a repair of its memory waits for a reset",
         "Bad cells are still in use until the board is reset.",
@@ -59,7 +65,9 @@ TEXTS: Mapping[str, Text] = {
     ),
     "log.of_job": Text("{device}: {family} {code}: {meaning}: a fault of a job, not of the board"),
     # ---- hw.fault_codes
-    "codes.none": Text("{device}: its driver reports no fault"),
+    "codes.none": Text(
+        "{device}: its driver reports no fault", several="no fault reported on {number}"
+    ),
     "codes.listed": Text(
         "{device}: fault {code}: {meaning}",
         "The driver reports it now. {follow_up}",
@@ -71,7 +79,9 @@ TEXTS: Mapping[str, Text] = {
         "no active fault",
     ),
     # ---- hw.inforom
-    "inforom.none": Text("{device}: its driver asks for no action"),
+    "inforom.none": Text(
+        "{device}: its driver asks for no action", several="no action asked for on {number}"
+    ),
     "inforom.action": Text(
         "{device}: the driver asks to {value}",
         "Until that is done, the board is not fit for work. {detail}",

@@ -10,8 +10,11 @@ _SLOWER = "Work on the board takes longer than it should."
 
 TEXTS: Mapping[str, Text] = {
     # ---- link.<word>
-    "link.up": Text("{device}: {count} links up"),
-    "link.unused": Text("{device}: no link between boards is connected"),
+    "link.up": Text("{device}: {count} links up", several="links up on {number} boards"),
+    "link.unused": Text(
+        "{device}: no link between boards is connected",
+        several="no link between boards is connected",
+    ),
     "link.down": Text(
         "{device}: links {numbers} are down, {up} are up",
         "Boards of its model here have more links up. Copies between boards take fewer links or "
@@ -20,8 +23,11 @@ TEXTS: Mapping[str, Text] = {
     ),
     "link.errors": Text("{device}: its links counted {errors} errors since the driver was loaded"),
     # ---- pcie.link
-    "pcie.full": Text("{device}: PCIe x{lanes}"),
-    "pcie.idle": Text("{device}: PCIe x{lanes}; at rest its speed is not judged"),
+    "pcie.full": Text("{device}: PCIe x{lanes}", several="PCIe x{lanes} on {number} boards"),
+    "pcie.idle": Text(
+        "{device}: PCIe x{lanes}; at rest its speed is not judged",
+        several="PCIe x{lanes} on {number} boards, at rest: their speed is not judged",
+    ),
     "pcie.narrow": Text(
         "{device}: PCIe x{lanes} of x{most}",
         "Copies to and from the host reach {share} of the bandwidth: a seat, a riser, a slot wired "
@@ -41,8 +47,10 @@ TEXTS: Mapping[str, Text] = {
         "at most {limit} a minute",
     ),
     # ---- sensor.read
-    "sensor.all": Text("{device}: its sensors are read"),
-    "sensor.missing": Text("{device}: not reported: {figures}"),
+    "sensor.all": Text("{device}: its sensors are read", several="{number} boards report all"),
+    "sensor.missing": Text(
+        "{device}: not reported: {figures}", several="{number} boards do not report every figure"
+    ),
     "sensor.implausible": Text(
         "{device}: {used} used of {total} of memory cannot be",
         "A counter went below zero, as in libraries that share boards among containers; limits "
@@ -50,7 +58,10 @@ TEXTS: Mapping[str, Text] = {
         "no more used than there is",
     ),
     # ---- thermal.throttle
-    "thermal.cool": Text("{device}: {temperature} °C, not slowed by heat"),
+    "thermal.cool": Text(
+        "{device}: {temperature} °C, not slowed by heat",
+        several="{number} boards not slowed by heat",
+    ),
     "thermal.hot": Text(
         "{device}: slowed by heat: {reasons}, {temperature} °C",
         _SLOWER + " The board is too hot: air, filters, fans, a neighbour's heat, the room.",
@@ -75,7 +86,7 @@ TEXTS: Mapping[str, Text] = {
         "a rise below {limit} °C",
     ),
     # ---- power.limit
-    "power.full": Text("{device}: power limit {limit} W"),
+    "power.full": Text("{device}: power limit {limit} W", several="{number} power limits in full"),
     "power.lowered": Text(
         "{device}: power limit {limit} W of {default} W",
         "Somebody lowered it, or the machine did: work that needs the power runs slower.",
@@ -92,8 +103,10 @@ TEXTS: Mapping[str, Text] = {
         "no cap below the limit",
     ),
     # ---- clock.low and clock.reasons
-    "clock.full": Text("{device}: {clock} MHz under load"),
-    "clock.idle": Text("{device}: at rest its clock is not judged"),
+    "clock.full": Text("{device}: {clock} MHz under load", several="clocks under load on {number}"),
+    "clock.idle": Text(
+        "{device}: at rest its clock is not judged", several="{number} at rest: no clock judged"
+    ),
     "clock.pinned": Text(
         "{device}: {clock} MHz of {most} MHz under load, and no reason for it",
         "A clock that stays below its highest without a reason is locked by a setting, or the "
@@ -105,6 +118,8 @@ TEXTS: Mapping[str, Text] = {
         _SLOWER + " The reason says what holds it back.",
         "at least {least} MHz",
     ),
-    "reasons.none": Text("{device}: nothing holds its clock back"),
-    "reasons.some": Text("{device}: its clock is held back by {reasons}"),
+    "reasons.none": Text("{device}: nothing holds its clock back", several="no clock held back"),
+    "reasons.some": Text(
+        "{device}: its clock is held back by {reasons}", several="{number} clocks held back"
+    ),
 }

@@ -26,8 +26,13 @@ TEXTS: Mapping[str, Text] = {
     "p2p.untold": Text("{device}: which boards are visible cannot be told: {reason}"),
     # ---- topo.numa
     "numa.one_node": Text("one NUMA node: every CPU is near every board"),
-    "numa.no_job": Text("{device}: no process in sight holds a board"),
-    "numa.near": Text("{device}: its process runs and has its memory on node {node}"),
+    "numa.no_job": Text(
+        "{device}: no process in sight holds it", several="no process in sight on {number} boards"
+    ),
+    "numa.near": Text(
+        "{device}: its process runs and has its memory on node {node}",
+        several="{number} processes run near their boards",
+    ),
     "numa.wanders": Text(
         "{device}: process {pid} may run on nodes {nodes}; the board is on node {node}",
         "Nothing keeps its threads near the board: when the kernel moves them to another node, "
