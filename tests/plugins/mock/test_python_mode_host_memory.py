@@ -1,5 +1,8 @@
 """Asynchronous copies: pinned memory, poisoned results, buffers refilled too early."""
 
+import sys
+import threading
+
 import pytest
 import torch
 from accelhal_mock.simulation import HazardError
@@ -189,3 +192,33 @@ def test_a_tensor_is_pinned_once():
     assert buffer.pin_memory() is buffer
     assert buffer[1:].is_pinned()
     assert not torch.ones(3).is_pinned()
+
+
+def test_each_of_two_threads_may_refill_what_its_own_wait_covered():
+    """One thread's wait looks at the other's buffers while that refills and copies them anew."""
+    failures: list[BaseException] = []
+    interval = sys.getswitchinterval()
+
+    def serve(index: int) -> None:
+        try:
+            buffer, stream = torch.zeros(64).pin_memory(), torch.mock.Stream(f"mock:{index}")
+            with torch.mock.stream(stream):
+                for step in range(300):
+                    buffer.detach().fill_(step)
+                    buffer.detach()[:32].to(f"mock:{index}", non_blocking=True)
+                    done = torch.mock.Event()
+                    done.record(stream)
+                    done.synchronize()
+        except BaseException as error:
+            failures.append(error)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=serve, args=(index,)) for index in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -19,14 +19,38 @@ from accelhal_mock.python_mode.host_memory import PinnedStorage, pinned_storage
 from accelhal_mock.python_mode.installed import current_installation
 from accelhal_mock.python_mode.operators import OPERATORS
 from accelhal_mock.python_mode.tensor import BoardTensor
+from accelhal_mock.simulation.host import Operation
 
 _READS_PAST_DISPATCH = frozenset({"__array__", "__dlpack__", "__repr__", "numpy", "tolist"})
 
 _IS_PINNED = torch.ops.aten.is_pinned.default
 
 _lock = threading.Lock()
-_read_by_copies: list[tuple[weakref.ref[torch.Tensor], int, PinnedStorage]] = []
-"""Sources of copies under way: the tensor, and its version when the copy was queued."""
+
+
+class _Source(NamedTuple):
+    """The source of a copy under way.
+
+    Attributes:
+        tensor: the source.
+        version: its version when the copy was queued.
+        storage: its memory.
+        copies: those that read the memory then.
+    """
+
+    tensor: weakref.ref[torch.Tensor]
+    version: int
+    storage: PinnedStorage
+    copies: tuple[Operation, ...]
+
+    def is_changed_too_early(self) -> bool:
+        """Whether it was changed while its own copies read it, and not by a later user's right."""
+        tensor = self.tensor()
+        changed = tensor is not None and _version(tensor) != self.version
+        return changed and any(copy in self.storage.buffer.readers for copy in self.copies)
+
+
+_read_by_copies: list[_Source] = []
 
 
 class WatchedTensor(torch.Tensor):
@@ -86,7 +110,8 @@ def watch(tensor: torch.Tensor, *, read_by_copy: bool) -> None:
     assert storage is not None, "asynchronous copies use pinned memory"
     if read_by_copy:
         with _lock:
-            _read_by_copies.append((weakref.ref(tensor), _version(tensor), storage))
+            copies = tuple(storage.buffer.readers)
+            _read_by_copies.append(_Source(weakref.ref(tensor), _version(tensor), storage, copies))
     _turn(tensor, storage)
     if tensor._base is not None:
         _turn(tensor._base, storage)
@@ -98,7 +123,7 @@ def unwatch(storage: PinnedStorage) -> None:
         return
     with _lock:
         watched, storage.watched = storage.watched, []
-        _read_by_copies[:] = [entry for entry in _read_by_copies if entry[2] is not storage]
+        _read_by_copies[:] = [one for one in _read_by_copies if one.storage is not storage]
     for reference in watched:
         tensor = reference()
         if tensor is not None:
@@ -116,15 +141,12 @@ def check_refills() -> None:
     if not _read_by_copies:
         return
     with _lock:
-        entries = tuple(_read_by_copies)
-    for reference, version, storage in entries:
-        tensor = reference()
-        if tensor is not None and _version(tensor) != version:
+        sources = tuple(_read_by_copies)
+    for source in sources:
+        if source.is_changed_too_early():
             with _lock:
-                _read_by_copies[:] = [
-                    entry for entry in _read_by_copies if entry[0] is not reference
-                ]
-            _hazards().host_writes(storage.buffer, "an operation through another view")
+                _read_by_copies[:] = [one for one in _read_by_copies if one is not source]
+            _hazards().host_writes(source.storage.buffer, "an operation through another view")
 
 
 def _turn(tensor: torch.Tensor, storage: PinnedStorage) -> None:
