@@ -55,7 +55,7 @@ TEXTS: Mapping[str, Text] = {
     "log.quiet": Text("no fault of that kind in the kernel log"),
     "log.fault": Text(
         "{device}: {family} {code}: {meaning}",
-        "Seen {count} times since the last start. {follow_up}",
+        "Seen since the last start: {count}. {follow_up}",
         "no such fault",
     ),
     "log.returns": Text(
