@@ -8,12 +8,18 @@ from accelhal.facts import BoardReading
 
 
 def for_board(commands: Iterable[str], reading: BoardReading) -> tuple[str, ...]:
-    """The commands with {index}, {tool_id}, {pci} and {uuid} of the board in them."""
+    """The commands with {index}, {tool_id}, {card}, {chip}, {pci} and {uuid} of the board in them.
+
+    {card} and {chip} are the two parts of a tool_id such as "4.0".
+    """
     board = reading.board
     index = "<index>" if board.index is None else str(board.index)
+    card, _, chip = (board.tool_id or index).partition(".")
     known = {
         "{index}": index,
         "{tool_id}": board.tool_id or index,
+        "{card}": card,
+        "{chip}": chip or "0",
         "{pci}": board.pci or "<address>",
         "{uuid}": board.uuid or index,
     }

@@ -195,7 +195,7 @@ class VendorHost:
         mounts: paths of the host that a container needs beside the nodes.
         container_flags: what gives a container the boards ("docker run" options); one with {index}
             stands for as many as there are boards.
-        remedies: action -> commands; {index}, {pci} and {tool_id} are the board's.
+        remedies: action -> commands; {index}, {pci}, {tool_id}, {card} and {chip} are the board's.
         messages: what lines of programs mean.
         log_families: fault families that drivers write into the kernel log; each is a check
             hw.<family>.

@@ -52,9 +52,11 @@ def family_check(family: str) -> Check:
 
     def run(facts: Facts) -> Iterator[Finding]:
         users = [spec for spec in facts.specs if family in facts.vendor_host(spec).log_families]
-        if not facts.live or any(facts.readings(spec.name) for spec in users):
-            for spec in users:
-                yield from _faults(family, spec, log_lines(facts), facts)
+        if facts.live and not any(facts.readings(spec.name) for spec in users):
+            return
+        lines = log_lines(facts)
+        found = [fault for spec in users for fault in _faults(family, spec, lines, facts)]
+        yield from found or [Finding(f"hw.{family}", "log.quiet", FindingState.OK)]
 
     return Check(
         f"hw.{family}",
@@ -79,13 +81,9 @@ def _faults(
         event for event in read_fault_events(lines, tables.read()) if event.fault.family == family
     ]
     verdicts = judge_boards(events, restarts=count_restarts(lines))
-    quiet = True
     for board, verdict in verdicts.items():
         if verdict.worst is not None:
-            quiet = False
             yield _fault(family, spec, board, verdict, facts)
-    if quiet:
-        yield Finding(f"hw.{family}", "log.quiet", FindingState.OK)
 
 
 def _fault(

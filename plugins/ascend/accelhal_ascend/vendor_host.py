@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accelhal.facts.faults import FaultAction
 from accelhal.spi.doctor import VendorHost
 from accelhal_ascend import installing, versions
 from accelhal_ascend.debug_variables import DEBUG_VARIABLES
@@ -42,6 +43,10 @@ HOST = VendorHost(
     ),
     who_holds=("npu-smi info",),
     links="hccs",
+    remedies={
+        FaultAction.RESET: ("sudo npu-smi set -t reset -i {card} -c {chip}",),
+        FaultAction.REBOOT: ("sudo reboot",),
+    },
     repair_limits=(16, 64),
     profilers=("msprof --ai-core=on --output=profile <command>",),
     hang_trials=("HCCL_EXEC_TIMEOUT=300 <command>",),

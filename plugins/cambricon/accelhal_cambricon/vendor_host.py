@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accelhal.facts.faults import FaultAction
 from accelhal.spi.doctor import VendorHost
 from accelhal_cambricon import installing, versions
 from accelhal_cambricon.debug_variables import DEBUG_VARIABLES
@@ -33,6 +34,7 @@ HOST = VendorHost(
     share_board=("cnmon info -c {index}",),
     log_families=("xid",),
     links="mlulink",
+    remedies={FaultAction.REBOOT: ("sudo reboot",)},
     profilers=("cnperf-cli record <command>",),
     allocator_settings=("export PYTORCH_MLU_ALLOC_CONF=expandable_segments:True",),
 )

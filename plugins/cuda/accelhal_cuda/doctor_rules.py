@@ -7,6 +7,8 @@ from accelhal_cuda import (
     compat_library_rule,
     device_messages,
     driver_messages,
+    fabric_rule,
+    hardware_messages,
     mps_rule,
     peer_memory_rule,
     persistence_rule,
@@ -17,6 +19,8 @@ RULES = DoctorRules(
         persistence_rule.PERSISTENCE,
         mps_rule.MPS,
         peer_memory_rule.PEER_MEMORY,
+        fabric_rule.FABRIC,
+        hardware_messages.LICENSE,
     ),
     texts={
         **compat_library_rule.TEXTS,
@@ -25,5 +29,7 @@ RULES = DoctorRules(
         **mps_rule.TEXTS,
         **device_messages.TEXTS,
         **peer_memory_rule.TEXTS,
+        **fabric_rule.TEXTS,
+        **hardware_messages.TEXTS,
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from accelhal.facts.faults import FaultAction
 from accelhal.spi.doctor import VendorHost
 from accelhal_cuda import installing, peer_memory_rule, persistence_rule
 from accelhal_cuda.board_chips import chip_of
@@ -51,6 +52,11 @@ HOST = VendorHost(
         r'DCGM_FI_PROF_SM_OCCUPANCY\{[^}]*gpu="(?P<index>\d+)"[^}]*\} (?P<share>[01](?:\.\d+)?)\b'
     ),
     bandwidth_is_time=True,
+    remedies={
+        FaultAction.RESET: ("sudo nvidia-smi --gpu-reset -i {index}",),
+        FaultAction.REBOOT: ("sudo reboot",),
+        FaultAction.COLLECT: ("sudo nvidia-bug-report.sh",),
+    },
     log_families=("xid", "sxid"),
     links="nvlink",
     repair_limits=(63, 63),
