@@ -35,7 +35,7 @@ MESSAGES: tuple[MessageRule, ...] = (
     MessageRule(
         pattern=re.compile(
             r"(?P<said>GPU is lost|Unable to determine the device handle"
-            r"|GPU requires reset|has fallen off the bus)",
+            r"|GPU requires reset)",
             re.IGNORECASE,
         ),
         needle="",
