@@ -25,7 +25,19 @@ class EvidenceCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Let each file have an option of its own, as click wants it."""
+        _need_files(args, ctx)
         return super().parse_args(ctx, list(_one_by_one(args)))
+
+
+def _need_files(args: Sequence[str], ctx: click.Context) -> None:
+    """Refuse an option that names no file: click would take the option after it for one."""
+    for arg, following in zip(args, [*args[1:], "--"], strict=True):
+        if arg == "--":
+            return
+        if arg == OPTION and following.startswith("-") and following != "-":
+            raise click.BadOptionUsage(
+                OPTION, f"{OPTION} needs a file: {ctx.command_path} {OPTION} FILE...", ctx
+            )
 
 
 def _one_by_one(args: Sequence[str]) -> Iterable[str]:
@@ -54,7 +66,8 @@ def collect(files: Sequence[str]) -> Collected:
     Raises:
         UsageError: a file cannot be read, or nothing in them is known.
     """
-    from accelhal.evidence.files import evidence_readers, log_needles, read_files, vendor_hosts
+    from accelhal.evidence.files import evidence_readers, read_files, vendor_hosts
+    from accelhal.evidence.kernel_lines import log_needles
     from accelhal.registry import backends
 
     with foreign_output():

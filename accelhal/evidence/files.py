@@ -16,7 +16,7 @@ from accelhal.evidence.document import SnapshotError, read_snapshot
 from accelhal.evidence.host_pages import host_pages
 from accelhal.evidence.merging import merged
 from accelhal.evidence.messages import understood
-from accelhal.evidence.records import joined_environments, joined_records
+from accelhal.evidence.records import joined_environments, joined_records, refuse_other_record
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import Evidence
 from accelhal.facts.host_record import HostRecord
@@ -25,7 +25,6 @@ from accelhal.registry.extensions import load_extension
 from accelhal.registry.vendor_hosts import vendor_host
 from accelhal.spi import EvidenceReader
 from accelhal.spi.doctor import VendorHost
-from accelhal.spi.fault_tables import FaultTables
 
 STANDARD_INPUT = "-"
 
@@ -83,22 +82,6 @@ def vendor_hosts(known: Iterable[Backend]) -> tuple[VendorHost, ...]:
     return tuple(vendor_host(backend.spec) for backend in known if backend.spec is not None)
 
 
-def log_needles(known: Iterable[Backend]) -> tuple[str, ...]:
-    """The texts by which the plugins' fault tables find lines of a kernel log."""
-    found: dict[str, None] = {}
-    for backend in known:
-        if backend.spec is None:
-            continue
-        try:
-            tables = load_extension(backend.spec, "faults", FaultTables)
-        except BackendLoadError as error:
-            warn(str(error))
-            continue
-        patterns = () if tables is None else tables.read().log_patterns
-        found |= dict.fromkeys(pattern.needle for pattern in patterns)
-    return tuple(found)
-
-
 def read_files(
     files: Sequence[str],
     readers: Sequence[EvidenceReader],
@@ -130,6 +113,10 @@ def read_files(
             if not _is_of_one_host(whole, snapshot):
                 unread.append(Unread(file, 1, _lines(text), "it is of another host: refused"))
                 continue
+            refused = _other_record(file, 1, _lines(text), whole, snapshot)
+            if refused is not None:
+                unread.append(refused)
+                continue
             whole = _joined(whole, snapshot)
             looks += [_Look(file, 1, _lines(text), evidence) for evidence in snapshot.evidence]
         else:
@@ -137,14 +124,18 @@ def read_files(
             looks += [_Look(s.file, s.line, s.count, s.evidence) for s in capture.sections]
             unread += capture.unread
             for page in capture.pages:
-                whole = _joined(whole, page)
+                refused = _other_record(file, page.line, page.count, whole, page.snapshot)
+                if refused is None:
+                    whole = _joined(whole, page.snapshot)
+                else:
+                    unread.append(refused)
             if capture.messages:
                 said = Snapshot(record=HostRecord(messages=capture.messages))
                 whole = _joined(whole, said)
     if whole == Snapshot() and not looks:
         raise _nothing_read(names, readers, unread)
-    evidence, refused = _merged(looks)
-    return Collected(names, replace(whole, evidence=evidence), (*unread, *refused))
+    evidence, contradicting = _merged(looks)
+    return Collected(names, replace(whole, evidence=evidence), (*unread, *contradicting))
 
 
 @dataclass(frozen=True)
@@ -191,6 +182,17 @@ def _is_of_one_host(one: Snapshot, other: Snapshot) -> bool:
     if one.host is None or other.host is None:
         return True
     return (one.host.machine, one.host.cpu_model) == (other.host.machine, other.host.cpu_model)
+
+
+def _other_record(
+    file: str, line: int, count: int, known: Snapshot, new: Snapshot
+) -> Unread | None:
+    """The look as not read, where it is of a host that runs something else."""
+    try:
+        refuse_other_record(known.record, new.record)
+    except ContradictionError as error:
+        return Unread(file, line, count, f"it contradicts what was read before: {error}")
+    return None
 
 
 def _joined(one: Snapshot, other: Snapshot) -> Snapshot:

@@ -12,6 +12,7 @@ from accelhal import __version__
 from accelhal.errors import message_of
 from accelhal.evidence.environment import loaded_specs, read_environment
 from accelhal.evidence.host_reading import read_host_record
+from accelhal.evidence.kernel_lines import log_needles, telling
 from accelhal.evidence.snapshot import BusRelation, Snapshot
 from accelhal.facts import (
     BoardDetails,
@@ -87,6 +88,9 @@ def take_snapshot(host: Host | None = None, record: HostRecord | None = None) ->
         masks = [mask.variable for spec in loaded for mask in spec.visible_devices]
         vendors = [vendor_host(spec) for spec in loaded]
         record = read_host_record(where, vendors, device_nodes, masks)
+        if record.kernel_log is not None:  # a whole log is large, and tells of much else
+            kept = telling(record.kernel_log, log_needles(known))
+            record = replace(record, kernel_log=kept)
     readings = (reading for one in evidence for reading in one.boards)
     pids = (process.pid for reading in readings for process in reading.processes or ())
     return Snapshot(

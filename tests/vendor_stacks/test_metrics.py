@@ -18,6 +18,7 @@ from accelhal_cambricon.management import CndevManagement
 from accelhal_cuda.management import NvmlManagement
 from accelhal_mock import installation
 from accelhal_mock.management import SimulatedManagement
+from accelhal_mock.simulation.faults.catalogue import make_fault
 from host_tree import HostTree
 from metrics_document import reported
 from vendor_stacks.dcmi.simulated import A3, A5
@@ -123,4 +124,9 @@ def test_the_simulation() -> None:
         machine.board(0).cut("1g.10gb")
         machine.board(0).memory.others[4242] = 1 << 20
         management: Management = SimulatedManagement()
-        assert differences(management.sources, reported(management)) == NONE
+        found = reported(management)
+        board = machine.board(1)
+        board.inject(make_fault("hang"))
+        board.default_stream.launch("kernel", 1.0)
+        found |= reported(management)
+        assert differences(management.sources, found) == NONE

@@ -10,6 +10,7 @@ from accelhal.doctor.checks.hardware import ACTIONS, as_sure_as_its_source
 from accelhal.doctor.commands import for_board
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.fault_verdict import judge_boards
+from accelhal.evidence.kernel_lines import CONTIGUOUS, KILLED, LOCKUP, PCIE_ERROR, TRACE_LINES
 from accelhal.facts import BoardReading, Finding, FindingState
 from accelhal.facts.faults import FaultVerdict
 from accelhal.registry.extensions import load_extension
@@ -20,18 +21,7 @@ from accelhal.spi.fault_tables import FaultTables
 
 _GROUP = "Hardware"
 
-_LOCKUP = re.compile(
-    r"(?:watchdog: BUG: )?soft lockup - CPU#|rcu: INFO: rcu\w* .*stall|hard LOCKUP"
-)
-_TRACE_LINES = 60
-"""Lines after a lockup that are its trace."""
-
-_PCIE = re.compile(r"(?:AER|PCIe Bus Error).*severity[=:] ?(Uncorrect\w*|Corrected)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b", re.IGNORECASE)
-_KILLED = re.compile(
-    r"(?:Out of memory|Memory cgroup out of memory): Killed process \d+ \(([^)]*)\)"
-)
-_CONTIGUOUS = re.compile(r"cma(?:_alloc)?: .*(?:alloc failed|failed)", re.IGNORECASE)
 
 
 def log_lines(facts: Facts) -> Sequence[str]:
@@ -141,7 +131,7 @@ def _other(facts: Facts) -> Iterator[Finding]:
 
 def _rules(lines: Sequence[str], facts: Facts) -> Iterator[Finding | None]:
     yield _lockups(lines, facts)
-    pcie = [(line, found[1].lower()) for line in lines if (found := _PCIE.search(line))]
+    pcie = [(line, found[1].lower()) for line in lines if (found := PCIE_ERROR.search(line))]
     bad = [line for line, severity in pcie if severity.startswith("uncorrect")]
     if bad:
         address = _ADDRESS.search(bad[-1])
@@ -153,11 +143,11 @@ def _rules(lines: Sequence[str], facts: Facts) -> Iterator[Finding | None]:
     elif pcie:
         count = {"count": len(pcie)}
         yield _finding("kernel.pcie_corrected", FindingState.INFO, count, pcie[-1][0], ())
-    killed = [(line, found[1]) for line in lines if (found := _KILLED.search(line))]
+    killed = [(line, found[1]) for line in lines if (found := KILLED.search(line))]
     if killed:
         params = {"count": len(killed), "process": killed[-1][1]}
         yield _finding("kernel.oom", FindingState.WARN, params, killed[-1][0], ("free -h",))
-    failed = [line for line in lines if _CONTIGUOUS.search(line)]
+    failed = [line for line in lines if CONTIGUOUS.search(line)]
     if failed:
         commands = ("accelhal doctor --deep device.open", "cat /proc/cmdline")
         count = {"count": len(failed)}
@@ -165,10 +155,10 @@ def _rules(lines: Sequence[str], facts: Facts) -> Iterator[Finding | None]:
 
 
 def _lockups(lines: Sequence[str], facts: Facts) -> Finding | None:
-    places = [place for place, line in enumerate(lines) if _LOCKUP.search(line)]
+    places = [place for place, line in enumerate(lines) if LOCKUP.search(line)]
     if not places:
         return None
-    trace = [line for place in places for line in lines[place : place + _TRACE_LINES]]
+    trace = [line for place in places for line in lines[place : place + TRACE_LINES]]
     modules = [name for spec in facts.specs for name in facts.vendor_host(spec).modules]
     module = next((name for name in modules if any(name in line for line in trace)), None)
     params: dict[str, str | int] = {
