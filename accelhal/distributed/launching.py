@@ -7,10 +7,15 @@ binds itself near to it, and becomes the program.
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
 from accelhal.device_name import parse_device_name
@@ -81,11 +86,13 @@ def launch(what: Launch) -> None:
     """Start the processes, and wait until all have ended.
 
     Raises:
+        UsageError: there is no such program.
         DistributedError: a process failed; the others were ended.
     """
+    _check_program(what)
     torchrun = _torchrun()
     arguments = torchrun.get_args_parser().parse_args(_arguments(what))
-    with _environment(_variables(what)):
+    with _environment(_variables(what)), _own_signals():
         try:
             torchrun.run(arguments)
         except Exception as error:
@@ -93,6 +100,25 @@ def launch(what: Launch) -> None:
             if not failures:
                 raise
             raise _failed(failures) from error
+
+
+def _check_program(what: Launch) -> None:
+    """Say once what every process would say, after torch was loaded."""
+    program = what.command[0]
+    if what.module:
+        package = program.partition(".")[0]
+        found = importlib.util.find_spec(package) if package else None
+        if found is None and PathFinder.find_spec(package, [str(Path.cwd())]) is None:
+            raise _misused(
+                f"there is no module {program!r}",
+                "install it, or start from the folder that it lies in; a script needs no -m",
+            )
+        return
+    path = Path(program)
+    if not path.exists():
+        raise _misused(f"there is no script {program!r} in {Path.cwd()}", "-m starts a module")
+    if path.is_dir() and not (path / "__main__.py").exists():
+        raise _misused(f"{program!r} is a folder without __main__.py", "name the script in it")
 
 
 def _arguments(what: Launch) -> list[str]:
@@ -158,12 +184,26 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Leave the caller its handlers: torchrun sets some and keeps them."""
+    before = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                if handler is not None and signal.getsignal(number) is not handler:
+                    signal.signal(number, handler)
+
+
 def _failed(failures: Mapping[int, Any]) -> DistributedError:
     rank = min(failures, key=lambda number: failures[number].timestamp)
     code = failures[rank].exitcode
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    others = len(failures) - 1
-    rest = f"; {others} more failed" if others else ""
+    # torchrun counts those that it ended itself.
+    others = sum(one.exitcode != -signal.SIGTERM for one in failures.values()) - 1
+    rest = f"; {others} more failed" if others > 0 else ""
     return DistributedError(
         f"rank {rank} {how}, first of all{rest}",
         operation="launch",

@@ -12,7 +12,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from accelhal.distributed.environment import START
 from accelhal.distributed.ranks import served_device_type
 from accelhal.errors import UsageError
-from accelhal.facade import Device
+from accelhal.facade import Device, device as named_device
 
 _REST = -1
 
@@ -42,6 +42,12 @@ def mesh(
             operation="distributed.mesh",
             hint=f"accelhal.distributed.init() makes it; {START}",
         )
+    if dimensions is not None and not isinstance(dimensions, Mapping):
+        raise UsageError(
+            f"{dimensions!r} names no dimensions",
+            operation="distributed.mesh",
+            hint='a name and a size for each: {"dp": -1, "tp": 2}',
+        )
     sizes = {"tp": _REST} if dimensions is None else dict(dimensions)
     shape = _filled(sizes, dist.get_world_size())
     return init_device_mesh(_device_type(device), shape, mesh_dim_names=tuple(sizes))
@@ -49,10 +55,11 @@ def mesh(
 
 def _filled(sizes: Mapping[str, int], world: int) -> tuple[int, ...]:
     """The sizes with -1 replaced by what is left of the world."""
-    known = [size for size in sizes.values() if size != _REST]
+    whole = all(type(size) is int for size in sizes.values())
+    known = [size for size in sizes.values() if whole and size != _REST]
     open_ones = len(sizes) - len(known)
     product = math.prod(known)
-    fits = bool(sizes) and open_ones <= 1 and all(size >= 1 for size in known)
+    fits = whole and bool(sizes) and open_ones <= 1 and all(size >= 1 for size in known)
     if fits and open_ones:
         fits = world % product == 0
     elif fits:
@@ -70,6 +77,6 @@ def _device_type(device: Device | torch.device | str | None) -> str:
     if isinstance(device, Device):
         return device.torch_device.type
     if device is not None:
-        return torch.device(device).type
+        return named_device(device).torch_device.type
     assert dist.group.WORLD is not None, "mesh() has looked"
     return served_device_type(dist.group.WORLD)

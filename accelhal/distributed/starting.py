@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from dataclasses import dataclass
@@ -64,8 +65,13 @@ def init(device: str | torch.device | Device | None = None, *, timeout: float = 
         DistributedError: the ranks' store cannot be reached, a rank does not come in time, or the
             ranks do not fit together.
     """
-    if not timeout > 0:
-        raise UsageError(f"a timeout of {timeout!r} s is none", operation="distributed.init")
+    limited = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    if not limited or not 0 < timeout < math.inf:
+        raise UsageError(
+            f"a timeout of {timeout!r} s is none",
+            operation="distributed.init",
+            hint=f"seconds above 0: timeout={TIMEOUT_S:g}",
+        )
     if dist.is_available() and dist.is_initialized():
         raise UsageError(
             "the group of all ranks exists already",

@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.tensor import DTensor
 
-from accelhal.errors import UnsupportedError
+from accelhal.errors import UnsupportedError, UsageError
 from accelhal.parallel.sharded_module import ShardedModule
 from accelhal.parallel.shards import local_part
 
@@ -69,6 +69,12 @@ def clip_grad_norm_(model: nn.Module, max_norm: float, norm_type: float = 2.0) -
 
 
 def _norm(alike: list[_Alike], norm_type: float, zero: torch.Tensor) -> torch.Tensor:
+    if not norm_type > 0:
+        raise UsageError(
+            f"there is no norm of order {norm_type!r}",
+            operation="gradient_norm",
+            hint="2.0, or inf for the largest magnitude",
+        )
     largest = norm_type == float("inf")
     total = zero
     for one in alike:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
 
 from accelhal.errors import UsageError
 from accelhal.facade import Device, device as device_named
-from accelhal.parallel.waiting import wait_until
-from accelhal.tensor_nests import moved
+from accelhal.parallel.waiting import check_limit, wait_until
+from accelhal.tensor_nests import mapped, moved, moves_itself
 
 Batch = TypeVar("Batch")
 
@@ -52,12 +51,7 @@ def prefetch(
         raise UsageError(
             f"depth must be 1 or more batches, not {depth!r}", operation="prefetch", hint="depth=2"
         )
-    if not isinstance(timeout, (int, float)) or not timeout > 0:
-        raise UsageError(
-            f"timeout must be seconds above 0, not {timeout!r}",
-            operation="prefetch",
-            hint=f"timeout={TIMEOUT_S:g}",
-        )
+    check_limit(timeout, "prefetch", TIMEOUT_S)
     return Prefetched(loader, device_named(device), depth, timeout)
 
 
@@ -132,14 +126,24 @@ class _Slot:
             with torch.inference_mode(False):
                 kept = self._device.pin_memory(torch.empty(leaf.numel(), dtype=leaf.dtype))
             self._buffers[key] = kept
-        return kept[: leaf.numel()].view(leaf.shape).copy_(leaf)
+        # In the leaf's own memory format: convolutions are slow, and views wrong, in another.
+        strides = torch.empty_like(leaf, device="meta").stride()
+        return kept[: leaf.numel()].as_strided(leaf.shape, strides).copy_(leaf)
 
 
 @dataclass
 class _Ahead:
-    """A batch on its way to the device, or the loader's error in its place."""
+    """A batch on its way to the device, or the loader's error in its place.
+
+    Attributes:
+        batch: complete once the slot's copies are done, but for objects that move themselves.
+        tensors: those of it that were copied.
+        slot: what they are copied from.
+        error: of the loader.
+    """
 
     batch: Any = None
+    tensors: list[torch.Tensor] = field(default_factory=list)
     slot: _Slot | None = None
     error: Exception | None = None
 
@@ -193,18 +197,29 @@ class _Ring:
             if event is not None:
                 self._wait(event)
         slot.reset()
-        with self._device.stream(self._stream):
-            copied = tree_map(lambda leaf: self._copied(leaf, slot), batch)
+        following = _Ahead(slot=slot)
+        records = torch.is_grad_enabled()
+        # Whoever takes the batch may be outside the inference mode in which it is copied ahead.
+        with (
+            self._device.stream(self._stream),
+            torch.inference_mode(False),
+            torch.set_grad_enabled(records),
+        ):
+            following.batch = mapped(lambda leaf: self._copied(leaf, following), batch)
             slot.copied.record(self._stream)
-        return _Ahead(copied, slot)
+        return following
 
-    def _copied(self, leaf: Any, slot: _Slot) -> Any:
+    def _copied(self, leaf: Any, following: _Ahead) -> Any:
         target = self._device.torch_device
         if not isinstance(leaf, torch.Tensor) or leaf.device == target:
             return leaf
-        if not self._pins or not _can_be_packed(leaf):
-            return leaf.to(target, non_blocking=leaf.device.type == "cpu")
-        return slot.pinned(leaf).to(target, non_blocking=True)
+        assert following.slot is not None, "it is being filled"
+        source = leaf
+        if self._pins and _can_be_packed(leaf):
+            source = following.slot.pinned(leaf)
+        copied = source.to(target, non_blocking=leaf.device.type == "cpu")
+        following.tensors.append(copied)
+        return copied
 
     def _ready(self, following: _Ahead) -> Any:
         if following.error is not None:
@@ -212,10 +227,11 @@ class _Ring:
         assert following.slot is not None, "a batch has a slot, or an error in its place"
         stream = self._device.current_stream()
         stream.wait_event(following.slot.copied)
-        for leaf in tree_leaves(following.batch):
-            if isinstance(leaf, torch.Tensor) and leaf.device == self._device.torch_device:
-                leaf.record_stream(stream)
-        return following.batch
+        for tensor in following.tensors:
+            tensor.record_stream(stream)
+        # What such objects allocate cannot be recorded: they move now, on the current stream.
+        target = self._device.torch_device
+        return mapped(lambda leaf: leaf.to(target) if moves_itself(leaf) else leaf, following.batch)
 
     def _wait(self, event: Any) -> None:
         wait_until(event.query, self._timeout, self._device, "an earlier batch")

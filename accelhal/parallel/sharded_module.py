@@ -41,6 +41,13 @@ def ranks_of(group: Group | None) -> Ranks:
         return group
     if isinstance(group, DeviceMesh):
         return Ranks.of_mesh(group)
+    given: object = group
+    if isinstance(given, str):
+        raise UsageError(
+            f"{group!r} is no group of ranks",
+            operation="parallel",
+            hint="accelhal.distributed.mesh(), one dimension of a mesh, or a process group",
+        )
     return Ranks(group)
 
 

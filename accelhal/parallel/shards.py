@@ -16,6 +16,7 @@ from torch.distributed.tensor import DTensor, Shard
 
 from accelhal.distributed.collectives import broadcast_in_place
 from accelhal.distributed.ranks import Ranks
+from accelhal.errors import UsageError
 from accelhal.parallel.splits import Split
 
 
@@ -93,6 +94,12 @@ def from_source(
     """The source's values, on `device`; without a source, or with nothing to send, the own."""
     if source is None or ranks.size == 1 or values.device.type == "meta":
         return values
+    if source not in range(ranks.size):
+        raise UsageError(
+            f"source={source!r} is none of the {ranks.size} ranks of the group",
+            operation="parallel",
+            hint="0, or None for each rank's own values",
+        )
     return broadcast_in_place(values.to(device, copy=True).contiguous(), ranks, source)
 
 

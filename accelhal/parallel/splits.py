@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -92,6 +92,8 @@ def _chunk_sizes(total: int, ranks: int) -> list[int]:
 
 
 def _checked(shares: Sequence[float], ranks: int) -> list[Fraction]:
+    if not isinstance(shares, Iterable):
+        raise _misused(f"{shares!r} is no list of shares", "a number for each rank: [2, 1]")
     numbers = [share for share in map(_number, shares) if share is not None]
     if len(numbers) != len(shares):
         raise _misused(f"{list(shares)} are no shares", "a number above 0 for each rank: [2, 1]")

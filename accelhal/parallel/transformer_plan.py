@@ -44,12 +44,13 @@ def plan_for(
 
     Blocks are known by the names that decoders (q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj,
     down_proj) and encoders (query, key, value, intermediate.dense, output.dense; q_lin, fc1 and the
-    like) of the transformers library give their layers. What is outside of blocks stays whole.
+    like) of the transformers library give their layers. What is outside of blocks stays whole. A
+    model without numbered blocks is taken for one block.
 
     Args:
         model: the model.
-        heads: heads of keys and values, which are not cut; taken from the model's `config` when
-            None. Queries that share keys stay together.
+        heads: heads of keys and values, which are not cut; taken from the `config` of the model,
+            or of its attention, when None. Queries that share keys stay together.
         vocabulary: also split the embedding of the vocabulary and the output layer.
 
     Raises:
@@ -57,30 +58,33 @@ def plan_for(
             which are listed; nobody says how many heads there are; or an attention reshapes by the
             number of all heads.
     """
+    alone = not any(_BLOCK.match(name) for name, _ in model.named_modules())
     plan: dict[str, Style] = {}
-    unmatched = []
+    unmatched, in_blocks = [], 0
     for name, module in model.named_modules():
         if not any(True for _ in module.parameters(recurse=False)):
             continue
         block = _BLOCK.match(name)
-        inside = name[block.end() :] if block else ""
+        inside = name[block.end() :] if block else name if alone else ""
         if not inside:
             if vocabulary:
                 plan.update(_of_vocabulary(name, module))
             continue
         attention = model.get_submodule(name.rpartition(".")[0])
-        style = _style(inside, module, attention, model, heads)
+        heads_here = heads or _heads_of(model) or _heads_of(attention)
+        style = _style(inside, module, attention, heads_here)
         if style is not None:
             plan[name] = style
+            in_blocks += 1
         elif not _WHOLE.fullmatch(inside):
             unmatched.append(name)
-    if unmatched:
+    if unmatched and not (alone and not in_blocks):
         raise UsageError(
             f"no plan is known for {len(unmatched)} layers: {', '.join(_families(unmatched))}",
             operation="plan_for",
             hint="pass a plan of your own to parallelize_module: name -> colwise or rowwise",
         )
-    if not any(_BLOCK.match(name) for name in plan):
+    if not in_blocks:
         raise UsageError(
             f"{type(model).__name__} has no transformer block whose names are known",
             operation="plan_for",
@@ -89,16 +93,14 @@ def plan_for(
     return plan
 
 
-def _style(
-    inside: str, module: nn.Module, attention: nn.Module, model: nn.Module, heads: int | None
-) -> Style | None:
+def _style(inside: str, module: nn.Module, attention: nn.Module, heads: int | None) -> Style | None:
     if not isinstance(module, nn.Linear):
         return None
     if _ATTENTION_IN.fullmatch(inside):
         _require_any_heads(attention)
-        return Colwise(multiple_of=_unit(module.out_features, model, heads, inside))
+        return Colwise(multiple_of=_unit(module.out_features, heads, inside))
     if _ATTENTION_OUT.fullmatch(inside):
-        return Rowwise(multiple_of=_unit(module.in_features, model, heads, inside))
+        return Rowwise(multiple_of=_unit(module.in_features, heads, inside))
     if _FEED_FORWARD_IN.fullmatch(inside):
         return Colwise()
     if _FEED_FORWARD_OUT.fullmatch(inside):
@@ -134,21 +136,24 @@ def _of_vocabulary(name: str, module: nn.Module) -> Mapping[str, Style]:
     return {}
 
 
-def _unit(features: int, model: nn.Module, heads: int | None, name: str) -> int:
+def _heads_of(module: nn.Module) -> int | None:
+    """Heads of keys and values by its configuration."""
+    config: Any = getattr(module, "config", None)
+    counts = (getattr(config, attribute, None) for attribute in _HEAD_COUNTS)
+    return next((count for count in counts if count), None)
+
+
+def _unit(features: int, heads: int | None, name: str) -> int:
     """Features of one head of keys and values, with all the queries that use it."""
-    config: Any = getattr(model, "config", None)
-    found = heads
-    for attribute in _HEAD_COUNTS:
-        found = found or getattr(config, attribute, None)
-    if not found or features % found:
+    if not heads or features % heads:
         raise UsageError(
-            f"{name}: its {features} features are not those of {found} heads"
-            if found
+            f"{name}: its {features} features are not those of {heads} heads"
+            if heads
             else "the model's config does not say how many heads its attention has",
             operation="plan_for",
             hint="plan_for(model, heads=N), with the number of heads of keys and values",
         )
-    return features // found
+    return features // heads
 
 
 def _families(names: list[str]) -> list[str]:

@@ -6,11 +6,26 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from accelhal.errors import DeviceTimeoutError
+from accelhal.errors import DeviceTimeoutError, UsageError
 
 FIRST_PAUSE_S = 20e-6
 LONGEST_PAUSE_S = 1e-3
 """Seconds between looks at an event: short ones must not be waited for long."""
+
+
+def check_limit(timeout: float, operation: str, default: float) -> None:
+    """Refuse a limit that is none.
+
+    Raises:
+        UsageError: `timeout` is no number above 0.
+    """
+    number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    if not number or not timeout > 0:
+        raise UsageError(
+            f"timeout must be seconds above 0, not {timeout!r}",
+            operation=operation,
+            hint=f"timeout={default:g}",
+        )
 
 
 def wait_until(done: Callable[[], bool], limit: float, device: Any, what: str) -> None:

@@ -11,7 +11,7 @@ from rank_pool import run_alone
 
 from accelhal.distributed.environment import RankEnvironment
 from accelhal.distributed.meeting import open_store
-from accelhal.errors import AccelhalError, DistributedError, UsageError
+from accelhal.errors import AccelhalError, BackendNotFoundError, DistributedError, UsageError
 
 LIMIT_S = 60.0
 """For ranks that come: above what starting them takes on a loaded machine."""
@@ -27,8 +27,13 @@ def sums(device: str) -> tuple[object, ...]:
     x = torch.ones(2, device=me.device.torch_device) * (me.rank + 1)
     dist.all_reduce(x)
     two = accelhal.distributed.mesh({"dp": -1, "tp": 1})
-    with pytest.raises(UsageError, match="does not lay out 2 ranks"):
-        accelhal.distributed.mesh({"tp": 3})
+    for sizes in ({"tp": 3}, {}, {"tp": 0}, {"tp": 2.0}, {"tp": "2"}, {"dp": -1, "tp": -1}):
+        with pytest.raises(UsageError, match="does not lay out 2 ranks"):
+            accelhal.distributed.mesh(sizes)
+    with pytest.raises(UsageError, match=r"\[2\] names no dimensions"):
+        accelhal.distributed.mesh([2])
+    with pytest.raises(BackendNotFoundError, match="'nonsense'"):
+        accelhal.distributed.mesh(device="nonsense")
     with pytest.raises(UsageError, match="exists already"):
         accelhal.distributed.init(device)
     accelhal.distributed.shutdown()
@@ -104,8 +109,14 @@ def test_a_process_that_nobody_launched_says_how_to(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(UsageError, match=r"RANK(.|\n)*accelhal launch"):
         accelhal.distributed.init("cpu")
-    with pytest.raises(UsageError, match="a timeout of 0 s is none"):
-        accelhal.distributed.init("cpu", timeout=0)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), "5", None, True])
+def test_a_timeout_that_is_none_is_refused(timeout: object) -> None:
+    import accelhal.distributed
+
+    with pytest.raises(UsageError, match="s is none"):
+        accelhal.distributed.init("cpu", timeout=timeout)
 
 
 def loses_rank_2(backward: bool) -> tuple[str, str]:

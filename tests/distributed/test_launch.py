@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from fake_spec import fake_spec
 
-from accelhal.distributed import Launch
+from accelhal.cli.launch import launch as command
+from accelhal.distributed import Launch, launch
 from accelhal.distributed.worker import own_device
 from accelhal.errors import BackendNotFoundError, DeviceNotFoundError, UsageError
 from accelhal.host.visible_devices import VisibleDevices
@@ -62,6 +65,23 @@ def test_what_cannot_be_started_is_refused_before_torch_is_loaded(fields, says) 
         Launch(("x.py",), 2, device="cpuu")
 
 
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"command": ("nope.py", "-x")}, "there is no script 'nope.py' in "),
+        ({"command": (".",)}, "a folder without __main__.py"),
+        ({"command": ("no.such.module",), "module": True}, "there is no module 'no.such.module'"),
+        ({"command": (".x",), "module": True}, "there is no module '.x'"),
+    ],
+)
+def test_a_program_that_does_not_exist_is_one_error(
+    fields, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=says):
+        launch(Launch(nproc=2, **fields))
+
+
 def launched(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "accelhal", "launch", *arguments],
@@ -96,6 +116,7 @@ def test_processes_make_one_group_and_failures_are_named(tmp_path: Path) -> None
         assert written == "cpu:0 2.0 ['--fail', '-x'] 1\n"
     assert result.returncode == 3, result.stderr
     assert "accelhal: rank 1 ended with exit code 7, first of all" in result.stderr
+    assert "1 more failed" not in result.stderr  # rank 0 was ended for it, or ended well
 
 
 PLUGIN = """
@@ -132,7 +153,9 @@ PLUGIN = """
 @pytest.mark.skipif(
     not Path("/sys/devices/system/node/node0").exists(), reason="the kernel shows no NUMA node"
 )
-def test_each_process_sees_its_board_and_lies_near_to_it(install_plugin, tmp_path: Path) -> None:
+def test_each_process_sees_its_board_and_lies_near_to_it(
+    install_plugin, fresh_registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = install_plugin(
         "toy-plugin",
         code=PLUGIN,
@@ -146,13 +169,19 @@ def test_each_process_sees_its_board_and_lies_near_to_it(install_plugin, tmp_pat
         "    maps = open('/proc/self/numa_maps').read()\n"
         "    print(os.environ['TOY_VISIBLE'], 'prefer' in maps, file=file)\n"
     )
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("TOY_VISIBLE", "1,0")
     for bind, option in ((True, ()), (False, ("--no-bind",))):
         out = tmp_path / f"bind-{bind}-"
-        result = launched(
-            *("--nproc", "2", "--device", "toy", *option, str(script), str(out)),
-            PYTHONPATH=str(folder),
-            TOY_VISIBLE="1,0",
+        # Here, not in a process of its own: torch is loaded already.
+        before = signal.getsignal(signal.SIGTERM)
+        result = CliRunner().invoke(
+            command,
+            ["--nproc", "2", "--device", "toy", *option, str(script), str(out)],
+            catch_exceptions=False,
         )
-        assert result.returncode == 0, result.stderr
+        assert result.exit_code == 0, result.output
+        assert signal.getsignal(signal.SIGTERM) is before
         assert Path(f"{out}0").read_text() == f"1 {bind}\n"
         assert Path(f"{out}1").read_text() == f"0 {bind}\n"

@@ -12,6 +12,7 @@ from torch import nn
 from torch.distributed.tensor import DTensor
 
 from accelhal.distributed import Ranks, mesh
+from accelhal.errors import UsageError
 from accelhal.parallel import clip_grad_norm_, gradient_norm, parallelize_module
 from accelhal.parallel.shards import local_part
 
@@ -89,6 +90,12 @@ def gradients_are_autograds(ranks: Ranks) -> None:
 
 def test_gradients_are_what_autograd_makes_them(ranks: RankPool) -> None:
     ranks.run(gradients_are_autograds, 2)
+
+
+@pytest.mark.parametrize("order", [0, -1.0, float("-inf"), float("nan")])
+def test_an_order_that_is_no_norms_is_refused(order: float) -> None:
+    with pytest.raises(UsageError, match="no norm of order"):
+        clip_grad_norm_(nn.Linear(2, 2), 1.0, norm_type=order)
 
 
 def plain_model_has_torchs_norm(ranks: Ranks) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections import namedtuple
+from collections import UserDict, namedtuple
 
 import accelhal_mock
 import pytest
 import torch
+from torch.nn.utils.rnn import pack_sequence
 from torch.utils.data import DataLoader, TensorDataset
 
 import accelhal
@@ -106,6 +107,31 @@ def test_values_of_every_layout_and_type_arrive(board):
             for out in prefetch([leaves, leaves], board):
                 for mine, theirs in zip(out, leaves, strict=True):
                     torch.testing.assert_close(mine.cpu(), theirs.detach())
+
+
+def test_a_batch_keeps_its_memory_format(board):
+    image = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    (out,) = prefetch([image], board)
+    assert out.is_contiguous(memory_format=torch.channels_last)
+    torch.testing.assert_close(out.cpu(), image)
+
+
+def test_batches_of_other_classes_are_moved(board):
+    packed = pack_sequence([torch.arange(3.0), torch.arange(2.0)])
+    batches = [(UserDict(ids=torch.arange(4) + place), packed) for place in range(5)]
+    for place, (encoding, sequence) in enumerate(prefetch(batches, board)):
+        assert encoding["ids"].device == sequence.data.device == board.torch_device
+        assert encoding["ids"].tolist() == (torch.arange(4) + place).tolist()
+        torch.testing.assert_close(sequence.data.cpu(), packed.data)
+
+
+def test_a_batch_copied_ahead_in_inference_mode_may_be_trained_on(board):
+    weight = torch.ones(3, 1, device=board.torch_device, requires_grad=True)
+    batches = iter(prefetch(batches_of(4), board))
+    with torch.inference_mode():
+        next(batches)
+    (next(batches) @ weight).sum().backward()
+    assert weight.grad.flatten().tolist() == [4.0, 4.0, 4.0]
 
 
 def test_a_batch_may_be_kept(board):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves
 
 from accelhal.errors import ErrorKind, UsageError
@@ -17,8 +18,9 @@ from accelhal.parallel.splitting.parts import Part
 from accelhal.parallel.splitting.pieces import Pieces
 from accelhal.parallel.splitting.replicas import Replica
 from accelhal.parallel.splitting.rows import cut, join, row_count
-from accelhal.parallel.splitting.splitter import BatchSplitter, Policy
+from accelhal.parallel.splitting.splitter import BatchSplitter, Policy, members_of
 from accelhal.parallel.splitting.under_way import UnderWay
+from accelhal.parallel.waiting import check_limit
 
 TIMEOUT_S = 300.0
 """Limit for one part: above what a training step of a large model takes."""
@@ -58,7 +60,9 @@ class LocalDataParallel:
         timeout: float = TIMEOUT_S,
     ) -> None:
         if not isinstance(devices, BatchSplitter):
-            devices = BatchSplitter([device_named(one) for one in devices], policy)
+            devices = BatchSplitter([device_named(one) for one in members_of(devices)], policy)
+        check_limit(timeout, "LocalDataParallel", TIMEOUT_S)
+        _check_model(model)
         for one in devices.devices:
             if not isinstance(one, Device):
                 raise UsageError(
@@ -131,6 +135,15 @@ class LocalDataParallel:
             )
         )
 
+    def refresh(self) -> None:
+        """Copy the whole model to the devices again, after a change that cannot be noticed.
+
+        Those are writes through `.data` or to inference tensors, and attributes that are neither
+        tensors nor modules, such as the rate of a dropout.
+        """
+        for one in self.splitter.devices:
+            self._replicas[one].renew()
+
     def _follow(self) -> None:
         for one in self.splitter.devices:
             self._replicas[one].follow()
@@ -150,6 +163,22 @@ class LocalDataParallel:
             for leaf in tree_leaves(batch)
             if isinstance(leaf, torch.Tensor) and leaf.dim()
         )
+
+
+def _check_model(model: nn.Module) -> None:
+    def refused(message: str, hint: str) -> UsageError:
+        return UsageError(message, operation="LocalDataParallel", hint=hint)
+
+    if not isinstance(model, nn.Module):
+        raise refused(
+            f"{model!r} is not a model", "a torch.nn.Module, which has parameters to copy"
+        )
+    for name, tensor in model.named_parameters():
+        if is_lazy(tensor) or tensor.is_meta:
+            raise refused(
+                f"{name} has no values yet that could be copied",
+                "run a lazy model once; load the weights of one made on meta",
+            )
 
 
 def _redo(pieces: Pieces, part: Part) -> None:

@@ -41,7 +41,7 @@ class OrderedStream:
         self._call_on = call_on
         self._target_of = target_of
         self._most = WAITING * count
-        self._jobs: dict[int, Any] = {}
+        self._jobs: dict[int, tuple[Any, int]] = {}
         self._again: deque[int] = deque()
         self._outputs: dict[int, Any] = {}
         self._read = 0
@@ -73,8 +73,8 @@ class OrderedStream:
             index = self._next_index(following)
             if index is None:
                 return
-            batch = self._jobs[index]
-            part = Part(device, 0, row_count(batch), value=index)
+            batch, rows = self._jobs[index]
+            part = Part(device, 0, rows, value=index)
             with torch.no_grad():
                 begun = self._under_way.begin(
                     part, self._call_on(device), batch, self._target_of(batch)
@@ -89,6 +89,8 @@ class OrderedStream:
             return None
         try:
             batch = next(self._source)
+            job: tuple[Any, dict[str, Any]] = (batch if isinstance(batch, tuple) else (batch,), {})
+            rows = row_count(job)
         except StopIteration:
             self._ended = True
             return None
@@ -96,7 +98,7 @@ class OrderedStream:
             self._ended, self._error = True, error
             return None
         index, self._read = self._read, self._read + 1
-        self._jobs[index] = (batch if isinstance(batch, tuple) else (batch,), {})
+        self._jobs[index] = job, rows
         return index
 
     def _end_one(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -11,12 +12,33 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 from accelhal.errors import UsageError
 
 
+def rows_of(batch: Any) -> tuple[int, bool]:
+    """Rows of a batch or a number of them, and whether it is a batch.
+
+    Raises:
+        UsageError: it has no rows that can be divided.
+    """
+    if isinstance(batch, bool) or not isinstance(batch, Integral):
+        return row_count(batch), True
+    if batch < 0:
+        raise UsageError(f"a batch cannot have {batch} rows", operation="split", hint="0 or more")
+    return int(batch), False
+
+
 def row_count(batch: Any) -> int:
     """Rows of a nest: the first dimension of its tensors; those without dimensions have none.
 
     Raises:
-        UsageError: no tensor has rows, or they differ.
+        UsageError: no tensor has rows, they differ, or a tensor is not strided.
     """
+    for leaf in tree_leaves(batch):
+        if isinstance(leaf, torch.Tensor) and (leaf.layout is not torch.strided or leaf.is_nested):
+            kind = "nested" if leaf.is_nested else str(leaf.layout)
+            raise UsageError(
+                f"a batch with a tensor of layout {kind} cannot be divided by rows",
+                operation="split",
+                hint="dense tensors: to_dense(), to_padded_tensor(0.0)",
+            )
     counts = {
         leaf.shape[0]
         for leaf in tree_leaves(batch)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from accelhal.errors import DeviceLostError, UsageError
@@ -11,7 +12,7 @@ from accelhal.parallel.splitting.apportionment import apportion
 from accelhal.parallel.splitting.pace import Pace
 from accelhal.parallel.splitting.parts import Part, Parts, Reduction
 from accelhal.parallel.splitting.pieces import PIECE_OVER_LAUNCH, Manner, Pieces, Worker
-from accelhal.parallel.splitting.rows import cut, row_count
+from accelhal.parallel.splitting.rows import cut, rows_of
 from accelhal.parallel.splitting.speeds import relative_speed
 
 Policy = Literal["equal", "weighted", "ewma", "guided", "pull", "auto"]
@@ -29,6 +30,9 @@ TRIAL_STEPS = 3
 
 ALPHA = 0.3
 """Weight of a new step in the estimates: a third of it is forgotten within a step."""
+
+CLOCK_S = 1e-9
+"""The unit of `time.perf_counter_ns`: what takes less was not measured."""
 
 _LEARNS: tuple[Policy, ...] = ("ewma", "guided", "auto")
 
@@ -52,14 +56,14 @@ class BatchSplitter:
 
     def __init__(
         self,
-        devices: Sequence[Any],
+        devices: Iterable[Any],
         policy: Policy = "auto",
         *,
         alpha: float = ALPHA,
         speeds: Sequence[float] | None = None,
         warmup: int = 1,
     ) -> None:
-        members = list(devices)
+        members = members_of(devices)
         _check(bool(members), "there must be a device", "devices=accelhal.devices()")
         _check(
             all(one not in members[:place] for place, one in enumerate(members)),
@@ -77,11 +81,11 @@ class BatchSplitter:
             "0.3",
         )
         _check(
-            isinstance(warmup, int) and warmup >= 0,
+            _is_count(warmup),
             f"warmup must be 0 or more observations, not {warmup!r}",
             "warmup=1",
         )
-        self.policy: Policy = policy
+        self._policy: Policy = policy
         self._devices = members
         self._speeds = _checked(speeds, members)
         self._paces = [Pace(alpha, warmup) for _ in members]
@@ -92,6 +96,11 @@ class BatchSplitter:
     def devices(self) -> tuple[Any, ...]:
         """Those that share batches, in order."""
         return tuple(self._devices)
+
+    @property
+    def policy(self) -> Policy:
+        """As it was given."""
+        return self._policy
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -121,7 +130,7 @@ class BatchSplitter:
                 operation="split",
                 hint='pieces(batch), or policy="auto", which divides as ewma does',
             )
-        rows, given = _rows_of(batch)
+        rows, given = rows_of(batch)
         self._end_step()
         parts, start = [], 0
         for device, count in zip(self._devices, apportion(rows, self.weights), strict=True):
@@ -140,7 +149,7 @@ class BatchSplitter:
         Raises:
             UsageError: the batch has no rows that can be divided.
         """
-        rows, _ = _rows_of(batch)
+        rows, _ = rows_of(batch)
         self._end_step()
         manner = self._manner(rows)
         workers = [
@@ -156,16 +165,14 @@ class BatchSplitter:
             UsageError: no such device, or no number of rows or seconds.
         """
         place = self._place(device)
-        _check(
-            isinstance(rows, int) and rows >= 0, f"rows must be 0 or more, not {rows!r}", "rows=64"
-        )
+        _check(_is_count(rows), f"rows must be 0 or more, not {rows!r}", "rows=64")
         _check(
             _is_number(seconds) and seconds >= 0,
             f"seconds must be 0 or more, not {seconds!r}",
             "the time from launch to end, in seconds",
         )
-        if rows and seconds:
-            self._paces[place].observe(rows, seconds)
+        if rows and seconds >= CLOCK_S:
+            self._paces[place].observe(int(rows), float(seconds))
 
     def grad_scale(self, device: Any, reduction: Reduction = "mean") -> float:
         """What a device multiplies its loss by, for the last `split`: see `Parts.grad_scale`.
@@ -255,29 +262,36 @@ class BatchSplitter:
         )
 
 
-def _rows_of(batch: Any) -> tuple[int, bool]:
-    """Rows of a batch, and whether it is one rather than a number."""
-    if isinstance(batch, int) and not isinstance(batch, bool):
-        _check(batch >= 0, f"a batch cannot have {batch} rows", "0 or more")
-        return batch, False
-    return row_count(batch), True
+def members_of(devices: Iterable[Any]) -> list[Any]:
+    """The devices one by one; a name alone is none of a list."""
+    _check(
+        isinstance(devices, Iterable) and not isinstance(devices, (str, bytes)),
+        f"{devices!r} is not a list of devices",
+        "devices=accelhal.devices()",
+    )
+    return list(devices)
 
 
 def _checked(speeds: Sequence[float] | None, devices: list[Any]) -> list[float]:
     if speeds is None:
         return [relative_speed(device) for device in devices]
-    numbers = list(speeds)
+    numbers = list(speeds) if isinstance(speeds, Iterable) else [speeds]
     right = len(numbers) == len(devices) and all(_is_number(one) and one > 0 for one in numbers)
     _check(
         right,
         f"{numbers} are no speeds of {len(devices)} devices",
         "a number above 0 for each device: [1, 0.5]",
     )
-    return [float(one) for one in numbers]
+    fastest = max(numbers)
+    return [float(one / fastest) for one in numbers]  # none so large that their sum overflows
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def _is_count(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 0
 
 
 def _check(right: bool, message: str, hint: str) -> None:

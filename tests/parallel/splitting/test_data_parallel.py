@@ -220,20 +220,29 @@ def test_a_board_lost_in_a_stream_costs_no_batch(boards, mock_fault):
     torch.testing.assert_close(torch.cat(outputs), model(torch.cat(batches)).detach())
 
 
-def test_the_sources_error_comes_after_the_batches_before_it(boards):
+def failing() -> object:
+    raise OSError("disk")
+
+
+@pytest.mark.parametrize(
+    ("third", "error", "says"),
+    [(failing, OSError, "disk"), (lambda: "text", UsageError, "no tensor that has any")],
+    ids=["raises", "gives no batch"],
+)
+def test_the_sources_error_comes_after_the_batches_before_it(boards, third, error, says):
     closed = []
 
     def source():
         try:
             yield rows_of(3)
             yield rows_of(4)
-            raise OSError("disk")
+            yield third()
         finally:
             closed.append(True)
 
     stream = LocalDataParallel(model_of().eval(), boards).map(source())
     assert [len(next(stream)), len(next(stream))] == [3, 4]
-    with pytest.raises(OSError, match="disk"):
+    with pytest.raises(error, match=says):
         next(stream)
     assert closed == [True]
 
@@ -254,7 +263,24 @@ def test_plain_boards_work(mock_boards, fresh_registry):
     torch.testing.assert_close(output, model(x).detach())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((model_of(), "mock"), "'mock' is not a list of devices"),
+        ((torch.relu, ["cpu"]), "is not a model"),
+        ((nn.LazyLinear(4), ["cpu"]), "weight has no values yet"),
+        ((nn.Linear(4, 4, device="meta"), ["cpu"]), "weight has no values yet"),
+    ],
+    ids=["devices", "model", "lazy", "meta"],
+)
+def test_arguments_that_are_none_are_named(arguments, reason):
+    with pytest.raises(UsageError, match=reason):
+        LocalDataParallel(*arguments)
+
+
 def test_misuse_is_named(boards):
+    with pytest.raises(UsageError, match="timeout must be seconds above 0, not nan"):
+        LocalDataParallel(model_of(), boards, timeout=float("nan"))
     with pytest.raises(UsageError, match="0 is not a device that a model runs on"):
         LocalDataParallel(model_of(), BatchSplitter(range(2)))
     with pytest.raises(UsageError, match="rows"):

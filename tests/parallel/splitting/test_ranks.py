@@ -73,7 +73,7 @@ def shares_agree(ranks: Ranks) -> list[int]:
 
 def wrong_devices_are_named(ranks: Ranks) -> None:
     with pytest.raises(UsageError, match="ranks 0 to 1"):
-        observe_ranks(BatchSplitter("ab"), 1, 1.0, ranks)
+        observe_ranks(BatchSplitter(["a", "b"]), 1, 1.0, ranks)
 
 
 @pytest.mark.parametrize("wrap", ["ddp", "fsdp"])

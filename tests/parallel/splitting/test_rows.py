@@ -50,6 +50,11 @@ def test_what_has_no_rows_stays_whole():
         ((torch.ones(4), torch.ones(3)), r"shapes \[\[4\], \[3\]\]"),
         (torch.tensor(1.0), "no tensor that has any"),
         ("text", "no tensor that has any"),
+        (torch.eye(4).to_sparse(), "layout torch.sparse_coo"),
+        (
+            [torch.ones(2), torch.nested.nested_tensor([torch.ones(2)] * 2, layout=torch.jagged)],
+            "layout nested",
+        ),
     ],
 )
 def test_a_batch_without_rows_is_refused(batch, reason):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
 import torch
 
@@ -22,20 +25,20 @@ def run(splitter: BatchSplitter, seconds_per_row: dict, steps: int = 6, rows: in
 
 def test_equal_is_blind_to_speeds_and_weighted_to_what_is_observed():
     for policy, expected in (("equal", [45, 45]), ("weighted", [60, 30])):
-        splitter = BatchSplitter("ab", policy, speeds=[2, 1])
+        splitter = BatchSplitter(["a", "b"], policy, speeds=[2, 1])
         run(splitter, {"a": 1.0, "b": 9.0})
         assert counts(splitter, 90) == expected
 
 
 @pytest.mark.parametrize("policy", ["ewma", "auto"])
 def test_observed_speeds_are_followed_and_a_wrong_profile_forgotten(policy):
-    splitter = BatchSplitter("ab", policy, speeds=[1, 2])
+    splitter = BatchSplitter(["a", "b"], policy, speeds=[1, 2])
     run(splitter, {"a": 0.5, "b": 1.0})
     assert counts(splitter, 90) == [60, 30]
 
 
 def test_what_was_not_observed_counts_by_its_profile():
-    splitter = BatchSplitter("abc", "ewma", speeds=[2, 1, 1], warmup=0)
+    splitter = BatchSplitter(["a", "b", "c"], "ewma", speeds=[2, 1, 1], warmup=0)
     splitter.observe("a", 10, 10.0)
     assert counts(splitter, 100) == [50, 25, 25]
 
@@ -50,7 +53,7 @@ def test_a_partition_counts_by_its_share():
 
 
 def test_a_slow_device_is_never_left_out_and_comes_back():
-    splitter = BatchSplitter("ab", "ewma", warmup=0)
+    splitter = BatchSplitter(["a", "b"], "ewma", warmup=0)
     run(splitter, {"a": 1.0, "b": 100.0}, steps=40)
     assert counts(splitter, 90) == [89, 1]
     run(splitter, {"a": 1.0, "b": 1.0}, steps=60)
@@ -68,14 +71,14 @@ def test_small_batches(rows, expected):
 
 def test_a_batch_is_cut_into_views_in_order():
     batch = {"x": torch.arange(6), "scale": torch.tensor(2.0)}
-    parts = BatchSplitter("ab", speeds=[2, 1]).split(batch)
+    parts = BatchSplitter(["a", "b"], speeds=[2, 1]).split(batch)
     assert [part.value["x"].tolist() for part in parts] == [[0, 1, 2, 3], [4, 5]]
     assert parts[1].value["scale"].item() == 2.0
     assert parts.of("b").value["x"].data_ptr() == batch["x"][4:].data_ptr()
 
 
 def test_gradients_weigh_by_rows():
-    splitter = BatchSplitter("ab", speeds=[2, 1])
+    splitter = BatchSplitter(["a", "b"], speeds=[2, 1])
     splitter.split(96)
     assert [splitter.grad_scale(one) for one in "ab"] == pytest.approx([4 / 3, 2 / 3])
     assert splitter.grad_scale("b", "sum") == pytest.approx(2 / 96)
@@ -89,7 +92,7 @@ def test_gradients_weigh_by_rows():
 
 
 def test_a_removed_device_gets_nothing_more():
-    splitter = BatchSplitter("abc", "ewma", speeds=[2, 1, 1])
+    splitter = BatchSplitter(["a", "b", "c"], "ewma", speeds=[2, 1, 1])
     splitter.remove("a")
     assert [(part.device, part.rows) for part in splitter.split(8)] == [("b", 4), ("c", 4)]
     splitter.remove("b")
@@ -102,7 +105,7 @@ def test_a_removed_device_gets_nothing_more():
     [(0.01, 0.05, "guided"), (8.0, 0.05, "ewma"), (8.0, 0.5, "guided"), (0.1, 0.0, "ewma")],
 )
 def test_auto_takes_guided_where_launches_cost_less_than_jitter(launch, jitter, chosen):
-    splitter = BatchSplitter("ab", "auto", warmup=0)
+    splitter = BatchSplitter(["a", "b"], "auto", warmup=0)
     for step in range(8):
         slow = 1 + jitter * (-1) ** step
         pieces = splitter.pieces(256)
@@ -113,25 +116,57 @@ def test_auto_takes_guided_where_launches_cost_less_than_jitter(launch, jitter, 
     assert splitter.chosen(256) == chosen
 
 
+def test_numbers_of_other_libraries_count():
+    splitter = BatchSplitter(["a", "b"], speeds=[Fraction(1, 3), np.float32(2 / 3)], warmup=0)
+    assert counts(splitter, np.int64(9)) == [3, 6]
+    splitter.observe("a", np.int64(4), np.float32(2.0))
+    splitter.observe("b", 4, Fraction(4))
+    assert counts(splitter, 9) == [6, 3]
+
+
+@pytest.mark.parametrize("speeds", [(1e308, 1e308), (5e-324, 5e-324)])
+def test_speeds_may_be_in_any_unit(speeds):
+    assert counts(BatchSplitter(["a", "b"], "weighted", speeds=speeds), 10) == [5, 5]
+
+
+def test_a_time_that_no_clock_measures_says_nothing():
+    splitter = BatchSplitter(["a", "b"], "ewma", warmup=0)
+    for seconds in (0, 5e-324):
+        splitter.observe("a", 10, seconds)
+    assert counts(splitter, 10) == [5, 5]
+    assert splitter.expected_seconds("a", 10) is None
+
+
+def test_a_policy_is_not_changed_under_way():
+    splitter = BatchSplitter(["a", "b"], "ewma")
+    with pytest.raises(AttributeError):
+        splitter.policy = "gueded"
+    assert splitter.policy == "ewma"
+
+
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
         (lambda: BatchSplitter([]), "there must be a device"),
-        (lambda: BatchSplitter("aa"), "named twice"),
-        (lambda: BatchSplitter("ab", "best"), "'best' is not a policy"),
-        (lambda: BatchSplitter("ab", alpha=0), "alpha"),
-        (lambda: BatchSplitter("ab", alpha=float("nan")), "alpha"),
-        (lambda: BatchSplitter("ab", speeds=[1]), r"\[1\] are no speeds of 2 devices"),
-        (lambda: BatchSplitter("ab", speeds=[1, 0]), "no speeds"),
-        (lambda: BatchSplitter("ab", warmup=-1), "warmup"),
-        (lambda: BatchSplitter("ab").split(-1), "-1 rows"),
-        (lambda: BatchSplitter("ab", "guided").split(4), "whichever device is free"),
-        (lambda: BatchSplitter("ab", "pull").split(4), "whichever device is free"),
-        (lambda: BatchSplitter("ab").observe("c", 1, 1.0), "c is not a device"),
-        (lambda: BatchSplitter("ab").observe("a", -1, 1.0), "rows must be"),
-        (lambda: BatchSplitter("ab").observe("a", 1, float("inf")), "seconds must be"),
-        (lambda: BatchSplitter("ab").grad_scale("a"), "nothing was split"),
-        (lambda: BatchSplitter("ab").split(4).of("c"), "c is not among"),
+        (lambda: BatchSplitter("mock"), "'mock' is not a list of devices"),
+        (lambda: BatchSplitter(2), "2 is not a list of devices"),
+        (lambda: BatchSplitter(["a", "b"], speeds=2), r"\[2\] are no speeds"),
+        (lambda: BatchSplitter(["a", "b"]).observe("a", True, 1.0), "rows must be"),
+        (lambda: BatchSplitter(["a", "a"]), "named twice"),
+        (lambda: BatchSplitter(["a", "b"], "best"), "'best' is not a policy"),
+        (lambda: BatchSplitter(["a", "b"], alpha=0), "alpha"),
+        (lambda: BatchSplitter(["a", "b"], alpha=float("nan")), "alpha"),
+        (lambda: BatchSplitter(["a", "b"], speeds=[1]), r"\[1\] are no speeds of 2 devices"),
+        (lambda: BatchSplitter(["a", "b"], speeds=[1, 0]), "no speeds"),
+        (lambda: BatchSplitter(["a", "b"], warmup=-1), "warmup"),
+        (lambda: BatchSplitter(["a", "b"]).split(-1), "-1 rows"),
+        (lambda: BatchSplitter(["a", "b"], "guided").split(4), "whichever device is free"),
+        (lambda: BatchSplitter(["a", "b"], "pull").split(4), "whichever device is free"),
+        (lambda: BatchSplitter(["a", "b"]).observe("c", 1, 1.0), "c is not a device"),
+        (lambda: BatchSplitter(["a", "b"]).observe("a", -1, 1.0), "rows must be"),
+        (lambda: BatchSplitter(["a", "b"]).observe("a", 1, float("inf")), "seconds must be"),
+        (lambda: BatchSplitter(["a", "b"]).grad_scale("a"), "nothing was split"),
+        (lambda: BatchSplitter(["a", "b"]).split(4).of("c"), "c is not among"),
     ],
 )
 def test_misuse_is_named(make, reason):
