@@ -91,7 +91,21 @@ def _run(check: Check, facts: Facts, scene: Collection[Cost]) -> list[Finding]:
     except Exception as error:
         return [_crashed(check, error)]
     found += findings_of_messages(check.id, facts)
-    return found or [Finding(check.id, "engine.nothing", FindingState.OK)]
+    if not found:
+        return [Finding(check.id, "engine.nothing", FindingState.OK)]
+    return [_for_its_kernel(finding, facts) for finding in found]
+
+
+def _for_its_kernel(finding: Finding, facts: Facts) -> Finding:
+    """The finding with the running kernel's release in its commands, where {kernel} stands."""
+    if not any(_KERNEL in command for command in finding.commands):
+        return finding
+    release = facts.record.kernel or "$(uname -r)"
+    commands = tuple(command.replace(_KERNEL, release) for command in finding.commands)
+    return replace(finding, commands=commands)
+
+
+_KERNEL = "{kernel}"
 
 
 def _of_another_scene(check: Check) -> Finding:

@@ -19,12 +19,6 @@ PASS_THROUGH = ("vfio-pci", "pci-stub", "pciback")
 """Kernel drivers that keep a device for a virtual machine (KVM, Xen)."""
 
 
-def filled_with_kernel(commands: Iterable[str], facts: Facts) -> tuple[str, ...]:
-    """The commands with the running kernel's release in the place of {kernel}."""
-    kernel = facts.record.kernel or "$(uname -r)"
-    return tuple(command.replace("{kernel}", kernel) for command in commands)
-
-
 # ---- driver.foreign
 
 
@@ -52,7 +46,7 @@ def _judge_owner(spec: BackendSpec, vendor: VendorHost, facts: Facts) -> Iterato
             {"boards": _addresses(foreign), "drivers": ", ".join(drivers)},
             spec.name,
             evidence,
-            commands=filled_with_kernel((*undo, *vendor.install), facts),
+            commands=(*undo, *vendor.install),
             needs_root=True,
             disturbs=True,
         )
@@ -182,7 +176,7 @@ def _not_loaded(spec: BackendSpec, vendor: VendorHost, facts: Facts) -> Finding:
         commands: tuple[str, ...] = (f"sudo modprobe {ready}", "sudo dmesg | tail -50")
     else:
         code = "module.not_built" if seen else "module.missing"
-        commands = filled_with_kernel(vendor.install, facts)
+        commands = vendor.install
     return Finding(
         _MODULE_ID,
         code,

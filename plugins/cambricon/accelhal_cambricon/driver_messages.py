@@ -72,7 +72,7 @@ MESSAGES: tuple[MessageRule, ...] = (
         needle="CNDEV_ERROR_NO_DRIVER",
         check="driver.module",
         code="cambricon.no_driver",
-        commands=tuple(command.replace("{kernel}", "$(uname -r)") for command in INSTALL),
+        commands=INSTALL,
         needs_root=True,
     ),
     MessageRule(

@@ -80,7 +80,7 @@ MESSAGES: tuple[MessageRule, ...] = (
         needle="",
         check="driver.module",
         code="nvidia.no_driver",
-        commands=tuple(command.replace("{kernel}", "$(uname -r)") for command in INSTALL),
+        commands=INSTALL,
         needs_root=True,
     ),
     MessageRule(
