@@ -6,7 +6,7 @@ What only one form of output needs is imported where it is used: start-up is hal
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import click
 
@@ -21,7 +21,6 @@ from accelhal.doctor.imports import IMPORT_LIMIT_S
 from accelhal.errors import UsageError
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import FindingState
-from accelhal.spi import BackendSpec
 from accelhal.spi.doctor import Cost
 
 
@@ -111,7 +110,7 @@ def doctor(
         report = run_checks(chosen, facts, scene=scene, texts=known.texts)
     hidden = as_json or markdown if redact is None else redact
     if hidden:
-        report = _redacted(report, facts.specs)
+        report = _redacted(report, facts)
     if as_json:
         from accelhal.doctor.document import report_document
 
@@ -155,12 +154,14 @@ def _only(devices: Sequence[str], facts: Facts) -> frozenset[object] | None:
     return chosen_boards(devices, facts)
 
 
-def _redacted(report: Report, specs: Iterable[BackendSpec]) -> Report:
+def _redacted(report: Report, facts: Facts) -> Report:
+    """Without private details: names of this machine, and of the evidence's variables."""
     from accelhal.doctor.document import redacted
     from accelhal.evidence.environment import public_words
     from accelhal.redaction import Redactor, private_names
 
-    return redacted(report, Redactor(private_names(os.environ, public_words(specs))))
+    shown = {**os.environ, **facts.host.environ}
+    return redacted(report, Redactor(private_names(shown, public_words(facts.specs))))
 
 
 def _exit_code(report: Report, strict: bool) -> ExitCode:

@@ -31,7 +31,7 @@ class EvidenceCommand(click.Command):
 
 def _need_files(args: Sequence[str], ctx: click.Context) -> None:
     """Refuse an option that names no file: click would take the option after it for one."""
-    for arg, following in zip(args, [*args[1:], "--"], strict=True):
+    for arg, following in zip(args, [*args[1:], "--"], strict=False):
         if arg == "--":
             return
         if arg == OPTION and following.startswith("-") and following != "-":

@@ -225,6 +225,7 @@ class Facts(DoctorFacts):
                 pci_class="",
                 driver=board.driver,
                 numa_node=board.numa_node,
+                driver_shown=board.driver_shown,
             )
             for board in self._given.environment.boards
         )

@@ -51,8 +51,8 @@ def installed_torch(facts: Facts) -> InstalledTorch | None:
     if version is None:
         return None
     builds = facts.record.torch_builds
-    if not builds and version.partition("+")[2] != _CPU_TAG:
-        return InstalledTorch(version, None)
+    if builds is None and version.partition("+")[2] == _CPU_TAG:
+        builds = {}
     return InstalledTorch(version, builds)
 
 
@@ -71,6 +71,17 @@ def packages(facts: Facts) -> Mapping[str, str]:
     if facts.live and facts.torch is not None:
         return {**seen, "torch": facts.torch.version}
     return seen
+
+
+def has_package(name: str, facts: Facts) -> bool:
+    """Whether a package can be imported, as far as its distribution's name tells in evidence.
+
+    Raises:
+        NotShownError: the evidence lists no packages.
+    """
+    if facts.live:
+        return facts.host.find_package(name) is not None
+    return name in {one.replace("-", "_") for one in packages(facts)}
 
 
 def components(spec: BackendSpec, facts: Facts, tables: CompatibilityTables) -> dict[str, str]:

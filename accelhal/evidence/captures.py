@@ -45,6 +45,21 @@ class ReadSection:
 
 
 @dataclass(frozen=True)
+class ReadPage:
+    """A page of the host that was read.
+
+    Attributes:
+        line: its first line, counted from 1.
+        count: how many lines it has.
+        snapshot: what it shows.
+    """
+
+    line: int
+    count: int
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True)
 class Unread:
     """Lines that were not read, and why.
 
@@ -79,7 +94,7 @@ class Capture:
 
     sections: tuple[ReadSection, ...]
     unread: tuple[Unread, ...]
-    pages: tuple[Snapshot, ...] = ()
+    pages: tuple[ReadPage, ...] = ()
     messages: tuple[str, ...] = ()
 
 
@@ -124,7 +139,7 @@ def read_capture(
     sections: list[ReadSection] = []
     unread: list[Unread] = []
     skipped: list[int] = []
-    shown_pages: list[Snapshot] = []
+    shown_pages: list[ReadPage] = []
     messages = [line.strip()[:MOST_CHARACTERS] for line in lines if is_message(line)]
 
     def close_gap() -> None:
@@ -158,8 +173,9 @@ def read_capture(
                 place += 1
                 continue
             close_gap()
-            shown_pages.append(page.snapshot)
-            place += max(1, page.length)
+            length = max(1, page.length)
+            shown_pages.append(ReadPage(place + 1, length, page.snapshot))
+            place += length
             continue
         close_gap()
         try:

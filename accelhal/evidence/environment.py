@@ -36,7 +36,12 @@ _PACKAGES = ("torch", "numpy", "stevedore", "click", "rich")
 
 @dataclass(frozen=True)
 class ListedBackend:
-    """A backend as it was listed: who provides it, and what its probe said."""
+    """A backend as it was listed: who provides it, and what its probe said.
+
+    Attributes:
+        api_version: interface that it is written for ("1.1"); None where it was not loaded.
+        simulated: whether its boards are.
+    """
 
     name: str
     distribution: str
@@ -47,6 +52,7 @@ class ListedBackend:
     reason: str
     evidence: Mapping[str, str] = field(default_factory=dict)
     probe_ms: float = 0.0
+    simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ class BusBoard:
         driver: kernel driver bound to it, or None.
         numa_node: NUMA node, or None where the kernel knows none.
         backend: the installed backend that drives boards of its vendor, or None.
+        driver_shown: whether drivers were looked for; without it None says nothing.
     """
 
     address: str
@@ -68,6 +75,7 @@ class BusBoard:
     driver: str | None
     numa_node: int | None
     backend: str | None
+    driver_shown: bool = True
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,7 @@ def read_environment(host: Host, known: Sequence[Backend]) -> Environment:
     environ = host.environ
     return Environment(
         versions=_versions(host, specs),
-        backends=tuple(map(_listed, known)),
+        backends=tuple(map(listed, known)),
         boards=tuple(_on_bus(board, specs) for board in pci.accelerators(host)),
         variables={name: environ[name] for name in sorted(shown) if name in environ},
         variables_withheld=tuple(
@@ -147,7 +155,8 @@ def _versions(host: Host, specs: Sequence[BackendSpec]) -> dict[str, str]:
     return found
 
 
-def _listed(backend: Backend) -> ListedBackend:
+def listed(backend: Backend) -> ListedBackend:
+    """The backend as plain data."""
     probe = backend.probe
     return ListedBackend(
         name=backend.name,
@@ -159,6 +168,7 @@ def _listed(backend: Backend) -> ListedBackend:
         reason=probe.reason,
         evidence=dict(probe.evidence),
         probe_ms=round(backend.probe_ms, 1),
+        simulated=backend.spec is not None and backend.spec.simulated,
     )
 
 

@@ -102,7 +102,8 @@ def read_files(
             anything that is known.
     """
     names = tuple(dict.fromkeys(files))
-    pages, is_message = host_pages(log_needles), understood(vendors)
+    asked = [pattern for vendor in vendors for pattern in vendor.files]
+    pages, is_message = host_pages(log_needles, asked), understood(vendors)
     whole = Snapshot()
     looks: list[_Look] = []
     unread: list[Unread] = []

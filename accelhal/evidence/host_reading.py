@@ -63,7 +63,7 @@ def read_host_record(
         unlisted_libraries=_unlisted(host, vendors, libraries),
         services=service_states(host, _of_each(vendors, "services")),
         packages=package_versions(host, ["torch", *_of_each(vendors, "packages")]),
-        torch_builds=torch.build if torch else {},
+        torch_builds=torch.build if torch else None,
         ports=read_ports(host, boards) if has_bus else None,
         iommu=iommu_domains(host, boards) if has_bus else None,
         numa_nodes=numa_nodes(host),

@@ -48,19 +48,29 @@ def log_needles(known: Iterable[Backend]) -> tuple[str, ...]:
 def telling(lines: Sequence[str], needles: Sequence[str]) -> tuple[str, ...]:
     """The lines that rules on boards could use, in their order; the latest where they are many.
 
+    Starts are among them, and between two a line at least: as many are counted as in the whole log.
+
     Args:
         lines: a kernel log.
         needles: texts that the drivers' own faults have.
     """
     kept: list[str] = []
     trace_until = 0
+    idle: str | None = None
+    told = False  # since the last start
     for place, line in enumerate(lines):
         if LOCKUP.search(line):
             trace_until = place + TRACE_LINES
         if START.search(line):
+            if idle is not None and not told:
+                kept.append(idle)
             kept.append(_start(line))
+            idle, told = None, False
         elif place < trace_until or _is_telling(line, needles):
             kept.append(line)
+            told = told or bool(line.strip())
+        elif line.strip():
+            idle = line
     return tuple(kept[-MOST_LINES:])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from accelhal.spi.doctor import VendorHost
 
 _OUT_OF_MEMORY = re.compile(r"\bout of memory\. Tried to allocate\b")
-_IMPOSSIBLE = re.compile(r"\b[0-9]{9,}\s*MiB\b")
+IMPOSSIBLE_SIZE = re.compile(r"\b[0-9]{9,}\s*MiB\b")
 """More than any board has: a counter below zero."""
 
 MOST_CHARACTERS = 2000
@@ -20,7 +20,7 @@ def understood(vendors: Iterable[VendorHost]) -> Callable[[str], bool]:
     hosts = list(vendors)
     rules = [(rule.needle, rule.pattern) for host in hosts for rule in host.messages]
     rules += [("", host.occupancy) for host in hosts if host.occupancy is not None]
-    own = (_OUT_OF_MEMORY, _IMPOSSIBLE)
+    own = (_OUT_OF_MEMORY, IMPOSSIBLE_SIZE)
 
     def keep(line: str) -> bool:
         return any(pattern.search(line) for pattern in own) or any(

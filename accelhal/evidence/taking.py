@@ -90,7 +90,8 @@ def take_snapshot(host: Host | None = None, record: HostRecord | None = None) ->
         record = read_host_record(where, vendors, device_nodes, masks)
         if record.kernel_log is not None:  # a whole log is large, and tells of much else
             kept = telling(record.kernel_log, log_needles(known))
-            record = replace(record, kernel_log=kept)
+            left_out = len(record.kernel_log) - len(kept)
+            record = replace(record, kernel_log=kept, kernel_lines_left_out=left_out)
     readings = (reading for one in evidence for reading in one.boards)
     pids = (process.pid for reading in readings for process in reading.processes or ())
     return Snapshot(

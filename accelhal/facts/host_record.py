@@ -83,7 +83,8 @@ class HostRecord:
         unlisted_libraries: of those that the loader does not find, where the installers put them.
         services: unit that plugins ask for -> "active", "inactive" or "absent".
         packages: Python distribution that plugins ask for, and torch -> version, if installed.
-        torch_builds: toolkit that the installed torch was built with ("hip") -> its version.
+        torch_builds: toolkit that the installed torch was built with ("hip") -> its version; empty
+            where it was built for CPUs alone.
         ports: functions of the PCI bus that are boards, or lie above one.
         iommu: PCI address -> kind of its IOMMU domain ("DMA", "identity"), empty where only its
             group is known; an empty table without an IOMMU.
@@ -94,6 +95,7 @@ class HostRecord:
             of `variables`' kind that they inherit from it.
         rdma: RDMA devices ("mlx5_0").
         kernel_log: lines, oldest first.
+        kernel_lines_left_out: how many more the log had, which say nothing of boards.
         messages: lines of programs, loaders and tools that say what failed.
         air: what the machine's board management reads; empty where it reads no air.
         reasons: attribute -> why it is None.
@@ -112,7 +114,7 @@ class HostRecord:
     unlisted_libraries: Mapping[str, str] = field(default_factory=dict)
     services: Mapping[str, str] | None = None
     packages: Mapping[str, str] | None = None
-    torch_builds: Mapping[str, str] = field(default_factory=dict)
+    torch_builds: Mapping[str, str] | None = None
     ports: tuple[BusPort, ...] | None = None
     iommu: Mapping[str, str] | None = None
     numa_nodes: tuple[NumaNode, ...] | None = None
@@ -121,6 +123,7 @@ class HostRecord:
     worker_variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rdma: tuple[str, ...] | None = None
     kernel_log: tuple[str, ...] | None = None
+    kernel_lines_left_out: int | None = None
     messages: tuple[str, ...] = ()
     air: tuple[AirReading, ...] | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)

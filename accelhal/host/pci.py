@@ -42,6 +42,7 @@ class PciDevice:
         address: domain:bus:device.function.
         pci_class: base class and subclass ("0302").
         driver: kernel driver bound to it, or None.
+        driver_shown: whether drivers were looked for; always so on a live host.
         numa_node: None where the kernel says -1.
     """
 
@@ -51,6 +52,7 @@ class PciDevice:
     pci_class: str
     driver: str | None
     numa_node: int | None
+    driver_shown: bool = True
 
 
 @cache

@@ -210,3 +210,11 @@ def test_an_empty_snapshot(tmp_path: Path) -> None:
         result = invoke(command, "--from", str(path))
         assert result.exit_code == 0
         assert "No accelerator board is shown." in result.stdout
+
+
+@pytest.mark.parametrize("after", [(), ("--json",)])
+def test_an_option_without_a_file_says_what_it_needs(after: tuple[str, ...]) -> None:
+    result = invoke("devices", "--from", *after)
+    assert result.exit_code == ExitCode.USAGE
+    assert "--from needs a file" in result.output
+    assert "--from FILE..." in result.output

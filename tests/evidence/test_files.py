@@ -196,3 +196,27 @@ def test_any_bytes_are_read_or_refused_in_words(
     path = write(tmp_path_factory.mktemp("any"), "a.txt", content)
     with pytest.raises(UsageError, match=r"cannot be read|is known here"):
         read(path)
+
+
+UNAME = "Linux node7 {} #1 SMP x86_64 GNU/Linux\n"
+STARTED = "BOOT_IMAGE=/vmlinuz root=/dev/sda1 {}\n"
+
+
+@pytest.mark.parametrize("line", [UNAME, STARTED])
+def test_a_page_of_another_start_is_told_and_not_read(tmp_path: Path, line: str) -> None:
+    one, other = (
+        write(tmp_path, "a", line.format("5.15.0")),
+        write(tmp_path, "b", line.format("6.8.0")),
+    )
+    found = read(one, other)
+    assert found.snapshot.record == read(one).snapshot.record
+    (unread,) = found.unread
+    assert (unread.file, unread.line, unread.count) == (other, 1, 1)
+    assert "contradicts" in unread.reason
+    assert "6.8.0" in unread.reason
+
+
+@pytest.mark.parametrize("line", [UNAME, STARTED])
+def test_the_same_page_twice_is_no_contradiction(tmp_path: Path, line: str) -> None:
+    text = line.format("5.15.0")
+    assert read(write(tmp_path, "a", text), write(tmp_path, "b", text)).unread == ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.hardware import impact, is_present
-from accelhal.evidence.environment import BusBoard, ListedBackend
+from accelhal.doctor.hardware import has_boards, impact
+from accelhal.evidence.environment import ListedBackend, listed
 from accelhal.facts import DEFECTS, Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import Backend
 from accelhal.spi.doctor import Check
@@ -25,77 +25,52 @@ _CODES = {
 
 def _probes(facts: Facts) -> Iterator[Finding]:
     if not facts.live:
-        for listed in facts.listed:
-            yield _as_listed(listed, facts)
+        yield from (_as_listed(backend, facts) for backend in facts.listed)
         return
     for backend in facts.backends:
         probe = backend.probe
-        params: dict[str, str | int] = {"reason": probe.reason}
-        if probe.count is not None:
-            params["count"] = probe.count
-        state = _state(backend, facts)
-        yield Finding(
-            "backend.probe",
-            _code(backend),
-            state,
-            params,
-            device=backend.name,
-            evidence=probe.evidence,
-            commands=(probe.hint,) if probe.hint and state is not FindingState.OK else (),
-        )
+        shown = listed(backend)
+        state = _state(shown, backend, facts)
+        commands = (probe.hint,) if probe.hint and state is not FindingState.OK else ()
+        yield _finding(shown, state, commands)
 
 
-def _as_listed(listed: ListedBackend, facts: Facts) -> Finding:
+def _as_listed(shown: ListedBackend, facts: Facts) -> Finding:
     """What the probe said there; how grave it is, the boards that the evidence shows decide."""
-    present = bool(facts.readings(listed.name)) or any(
-        board.backend == listed.name for board in _bus(facts)
-    )
-    if listed.status is ProbeStatus.AVAILABLE:
-        state = FindingState.OK
-    elif listed.status in DEFECTS or listed.status is ProbeStatus.NO_DRIVER:
-        state = FindingState.FAIL if present else FindingState.WARN
-    else:
-        state = FindingState.INFO
-    if listed.status is ProbeStatus.NO_DRIVER and not present:
-        state = FindingState.INFO
-    return Finding(
-        "backend.probe",
-        _CODES[listed.status],
-        state,
-        {"reason": listed.reason, "count": listed.count or 0},
-        listed.name,
-        listed.evidence,
-        commands=("accelhal doctor --deep  # on that host",) if state in _LOUD else (),
-    )
+    state = _state(shown, shown, facts)
+    return _finding(shown, state, _THERE if state in _LOUD else ())
 
 
 _LOUD = (FindingState.WARN, FindingState.FAIL)
+_THERE = ("accelhal doctor --deep  # on that host",)
 
 
-def _bus(facts: Facts) -> tuple[BusBoard, ...]:
-    environment = facts.snapshot.environment
-    return () if environment is None else environment.boards
+def _finding(shown: ListedBackend, state: FindingState, commands: tuple[str, ...]) -> Finding:
+    params: dict[str, str | int] = {"reason": shown.reason}
+    if shown.count is not None:
+        params["count"] = shown.count
+    simulated = shown.simulated and shown.status is ProbeStatus.AVAILABLE
+    return Finding(
+        "backend.probe",
+        "probe.simulated" if simulated else _CODES[shown.status],
+        state,
+        params,
+        device=shown.name,
+        evidence=shown.evidence,
+        commands=commands,
+    )
 
 
-def _code(backend: Backend) -> str:
-    status = backend.probe.status
-    if status is ProbeStatus.AVAILABLE and backend.spec is not None and backend.spec.simulated:
-        return "probe.simulated"
-    return _CODES[status]
-
-
-def _state(backend: Backend, facts: Facts) -> FindingState:
-    status = backend.probe.status
-    if status is ProbeStatus.AVAILABLE:
+def _state(shown: ListedBackend, backend: Backend | ListedBackend, facts: Facts) -> FindingState:
+    if shown.status is ProbeStatus.AVAILABLE:
         return FindingState.OK
-    if status is ProbeStatus.DISABLED:
+    if shown.status is ProbeStatus.DISABLED:
         return FindingState.INFO
-    graver = impact(backend, facts)
-    present = backend.spec is not None and is_present(backend.spec, facts)
-    if status is ProbeStatus.NO_HARDWARE and present:
+    if shown.status is ProbeStatus.NO_HARDWARE and has_boards(backend, facts):
         # The bus shows a board that the probe does not count: passed through, or of another kind.
         return FindingState.WARN
-    if graver is FindingState.FAIL or status in DEFECTS:
+    graver = impact(backend, facts)
+    if graver is FindingState.FAIL or shown.status in DEFECTS:
         return graver
     return FindingState.INFO
 

@@ -100,6 +100,7 @@ def _unbound(
         board
         for board in boards
         if board.driver is None
+        and board.driver_shown
         and board.address not in listed
         and not facts.host.exists(f"{pci.BUS}/{board.address}/physfn")  # a slice for a machine
     ]

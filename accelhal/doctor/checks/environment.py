@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from accelhal.device_name import DeviceName, parse_device_name
 from accelhal.doctor.facts import Facts
+from accelhal.doctor.frameworks import installed_torch
 from accelhal.errors import UsageError
+from accelhal.evidence.environment import ListedBackend, listed
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.registry.choosing import DEVICE_VARIABLE
 from accelhal.registry.listing import LIMIT_VARIABLE, limit, same_distribution
@@ -37,8 +39,9 @@ def _device(text: str, facts: Facts) -> Finding:
         name = parse_device_name(text)
     except UsageError as error:
         return _finding("own.malformed", FindingState.FAIL, text, hint=error.hint or "")
-    backend = next((b for b in facts.backends if b.name == name.backend), None)
-    installed = ", ".join(b.name for b in facts.backends)
+    backends = _backends(facts)
+    backend = next((b for b in backends if b.name == name.backend), None)
+    installed = ", ".join(b.name for b in backends)
     if backend is None:
         return _finding("own.not_installed", FindingState.FAIL, text, installed=installed)
     providers = backend.distribution.split(", ")
@@ -46,9 +49,18 @@ def _device(text: str, facts: Facts) -> Finding:
         return _finding(
             "own.other_distribution", FindingState.FAIL, text, providers=backend.distribution
         )
-    if backend.probe.status is ProbeStatus.DISABLED:
+    if backend.status is ProbeStatus.DISABLED:
         return _finding("own.excluded", FindingState.FAIL, text, limit=LIMIT_VARIABLE)
-    return _index(text, name, backend.probe.count)
+    return _index(text, name, backend.count)
+
+
+def _backends(facts: Facts) -> Sequence[ListedBackend]:
+    """The backends where the variables are set.
+
+    Raises:
+        NotShownError: the evidence does not list them.
+    """
+    return [listed(backend) for backend in facts.backends] if facts.live else facts.listed
 
 
 def _index(text: str, name: DeviceName, count: int | None) -> Finding:
@@ -58,17 +70,16 @@ def _index(text: str, name: DeviceName, count: int | None) -> Finding:
 
 
 def _limit(names: frozenset[str], facts: Facts) -> Finding:
-    known = {backend.name for backend in facts.backends}
+    backends = _backends(facts)
+    known = {backend.name for backend in backends}
     unknown = ", ".join(sorted(names - known))
     text = facts.host.environ.get(LIMIT_VARIABLE, "")
     params = {"unknown": unknown, "installed": ", ".join(sorted(known))}
     if not names & known:
         return _finding("own.limit_nothing", FindingState.FAIL, text, LIMIT_VARIABLE, **params)
-    if facts.torch is not None and not any(
-        backend.name in names
-        and backend.probe.status is ProbeStatus.AVAILABLE
-        and not (backend.spec and backend.spec.simulated)
-        for backend in facts.backends
+    if installed_torch(facts) is not None and not any(
+        backend.name in names and backend.status is ProbeStatus.AVAILABLE and not backend.simulated
+        for backend in backends
     ):
         return _finding("own.limit_unusable", FindingState.FAIL, text, LIMIT_VARIABLE)
     if unknown:

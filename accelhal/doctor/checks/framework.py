@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accelhal.doctor.facts import Facts
+from accelhal.doctor.frameworks import has_package
 from accelhal.facts import DEFECTS, Finding, FindingState
 from accelhal.host.entry_points import InstalledEntryPoint
 from accelhal.host.torch_install import (
@@ -64,9 +65,7 @@ def _private_use(facts: Facts) -> Iterator[Finding]:
     claimants = [
         spec.torch_package
         for spec in facts.specs
-        if spec.needs_privateuse1
-        and spec.torch_package
-        and facts.host.find_package(spec.torch_package)
+        if spec.needs_privateuse1 and spec.torch_package and has_package(spec.torch_package, facts)
     ]
     if len(claimants) > 1:
         code, state = "privateuse1.several", FindingState.WARN

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from accelhal.doctor.checks.driver_library import without_folder
 from accelhal.doctor.facts import Facts
-from accelhal.doctor.frameworks import installed_torch, packages
+from accelhal.doctor.frameworks import has_package, installed_torch
 from accelhal.doctor.presence import of_each_vendor
 from accelhal.facts import Finding, FindingState
 from accelhal.spi import BackendSpec
@@ -44,7 +44,7 @@ def _judge(spec: BackendSpec, vendor: VendorHost, facts: Facts) -> Iterator[Find
 def _toolkit(
     spec: BackendSpec, vendor: VendorHost, facts: Facts, seen: Mapping[str, str]
 ) -> Iterator[Finding]:
-    if spec.torch_package is None or not _has_package(spec.torch_package, facts):
+    if spec.torch_package is None or not has_package(spec.torch_package, facts):
         return
     missing = [name for name in vendor.toolkit_libraries if seen.get(name) == ""]
     if not missing:
@@ -66,13 +66,6 @@ def _toolkit(
         {name: elsewhere.get(name, "not found") for name in missing},
         vendor.toolkit_setup,
     )
-
-
-def _has_package(name: str, facts: Facts) -> bool:
-    if facts.live:
-        return facts.host.find_package(name) is not None
-    seen = {one.replace("-", "_") for one in packages(facts)}
-    return name in seen
 
 
 def _shadowing(

@@ -13,6 +13,9 @@ from accelhal.spi.doctor import Check, Cost
 
 _GROUP = "Links"
 
+AT_REST = frozenset({"idle"})
+"""Words for a clock that is low because the board has nothing to do."""
+
 
 def link_check(word: str) -> Check:
     """The check of one vendor's links between boards."""
@@ -114,9 +117,14 @@ def _replays(facts: Facts) -> Iterator[Finding]:
 
 
 def is_busy(reading: BoardReading) -> bool:
-    """Whether work runs on the board now: only then clocks and speeds say something."""
+    """Whether work runs on the board now: only then clocks and speeds say something.
+
+    Utilization is of a stretch of time, so a board that it calls busy may rest at this moment.
+    """
     seen = reading.telemetry
-    return seen is not None and (seen.utilization or 0.0) > BUSY_PERCENT
+    if seen is None or (seen.utilization or 0.0) <= BUSY_PERCENT:
+        return False
+    return AT_REST.isdisjoint(seen.throttle_reasons or ())
 
 
 def _finding(

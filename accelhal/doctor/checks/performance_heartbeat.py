@@ -59,7 +59,7 @@ ALIVE = Check(
     ("the driver library, again and again",),
     _alive,
     Cost.WATCH,
-    depends_on=("driver.nodes",),
+    depends_on=("driver.nodes", "device.lost"),
     explanation=(
         f"One answer in {BEAT_S:.0f} s is a heartbeat. A missed one is information: drivers are "
         f"slow at times. {MISSED_BEATS} missed in a row make the board suspect; it is then asked "

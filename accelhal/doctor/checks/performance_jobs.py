@@ -80,7 +80,7 @@ _ONLY_JOBS = (
     f"{WINDOW_S:.0f} s, and the board drew more power than at rest."
 )
 
-_LOWER = ("driver.nodes", "perf.spin")
+_LOWER = ("driver.nodes", "device.lost", "perf.spin")
 
 
 def job_check(check_id: str, title: str, reads: str, judge: Judge, explanation: str) -> Check:

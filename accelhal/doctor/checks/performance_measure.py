@@ -199,7 +199,7 @@ MEASURE = Check(
     ("torch, in a child process for each board", "the models' published figures"),
     _measured,
     Cost.BOARD,
-    depends_on=("driver.nodes", "framework.sees", "device.open"),
+    depends_on=("driver.nodes", "device.lost", "framework.sees", "device.open"),
     explanation=(
         "Each board at rest multiplies matrices and copies within its memory for a second or two, "
         "one board after the other; boards in use are left alone without --force. A figure below "
@@ -220,7 +220,7 @@ BANDWIDTH = Check(
     ("torch, in a child process for each board", "the boards' PCIe links"),
     _copied,
     Cost.BOARD,
-    depends_on=("framework.sees", _MEASURE),
+    depends_on=("device.lost", "pcie.link", "framework.sees", _MEASURE),
     explanation=(
         f"Copies of pinned memory below {LINK_SHARE:.0%} of what the widest and fastest link of "
         "board and slot carries are a warning, as are copies below "

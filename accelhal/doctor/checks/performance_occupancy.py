@@ -74,7 +74,7 @@ OCCUPANCY = Check(
     "whether kernels fill the compute units with threads",
     ("an exporter's or profiler's output", "utilisation and power of the boards"),
     _occupancy,
-    depends_on=("driver.nodes", "perf.spin"),
+    depends_on=("driver.nodes", "device.lost", "perf.spin"),
     explanation=(
         f"Below {LOW_OCCUPANCY:.0f} % is a warning only where a process keeps the board always "
         f"busy and it draws less than {WORKING_POWER_SHARE:.0%} of its power limit: a matrix "

@@ -189,7 +189,7 @@ SPIN = Check(
     "whether a busy board only waits: no power, no traffic, an idle memory",
     ("utilisation, power and traffic of the boards", "the processes on them"),
     _spinning,
-    depends_on=("driver.nodes",),
+    depends_on=("driver.nodes", "device.lost"),
     explanation=(
         f"A process is on the board, it is more than {FULL_UTILIZATION:.0f} % busy, draws less "
         f"than {SPIN_POWER_SHARE:.0%} of its power limit, moves nothing over PCIe and leaves its "

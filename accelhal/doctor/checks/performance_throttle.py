@@ -112,7 +112,7 @@ MEMORY_ERRORS = Check(
     ("counters of memory errors",),
     _memory_errors,
     Cost.WATCH,
-    depends_on=("driver.nodes",),
+    depends_on=("driver.nodes", "device.lost"),
     explanation=(
         "One uncorrected error more is a failure; more than "
         f"{GROWTH_OF_CORRECTED} corrected ones more are a warning (the limit of DCGM). What the "

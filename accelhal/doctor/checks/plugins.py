@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.hardware import impact
 from accelhal.errors import AccelhalError, BackendConflictError, BackendIncompatibleError
-from accelhal.evidence.environment import ListedBackend
+from accelhal.evidence.environment import ListedBackend, listed
 from accelhal.facts import Finding, FindingState, ProbeStatus
 from accelhal.registry.listing import LIMIT_VARIABLE, Backend
 from accelhal.spi import API_VERSION, ENTRY_POINT_GROUP
@@ -18,8 +18,7 @@ _ID = "plugin.load"
 
 def _plugins_load(facts: Facts) -> Iterator[Finding]:
     if not facts.live:
-        for listed in facts.listed:
-            yield _listed(listed)
+        yield from (_as_listed(backend, facts) for backend in facts.listed)
         return
     for backend in facts.backends:
         if backend.error is not None:
@@ -27,14 +26,7 @@ def _plugins_load(facts: Facts) -> Iterator[Finding]:
         elif backend.spec is None:
             yield _finding("plugin.left_out", FindingState.INFO, backend, variable=LIMIT_VARIABLE)
         else:
-            theirs = backend.spec.api_version
-            newer = theirs > API_VERSION and backend.probe.status is not ProbeStatus.DISABLED
-            code, state = (
-                ("plugin.newer", FindingState.INFO) if newer else ("plugin.loaded", FindingState.OK)
-            )
-            yield _finding(
-                code, state, backend, interface=_dotted(theirs), ours=_dotted(API_VERSION)
-            )
+            yield _loaded(listed(backend), backend.spec.api_version)
 
     for path, reason in facts.damaged_metadata.items():
         yield Finding(
@@ -47,18 +39,25 @@ def _plugins_load(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _listed(listed: ListedBackend) -> Finding:
-    return Finding(
-        _ID,
-        "plugin.loaded",
-        FindingState.OK,
-        {
-            "distribution": listed.distribution,
-            "version": listed.version,
-            "interface": listed.api_version or "?",
-        },
-        device=listed.name,
+def _loaded(backend: ListedBackend, theirs: tuple[int, int]) -> Finding:
+    newer = theirs > API_VERSION and backend.status is not ProbeStatus.DISABLED
+    code, state = (
+        ("plugin.newer", FindingState.INFO) if newer else ("plugin.loaded", FindingState.OK)
     )
+    return _finding(code, state, backend, interface=_dotted(theirs), ours=_dotted(API_VERSION))
+
+
+def _as_listed(backend: ListedBackend, facts: Facts) -> Finding:
+    """What the list of backends says of the plugin: why one did not load is in its probe."""
+    if backend.api_version is not None:
+        return _finding("plugin.loaded", FindingState.OK, backend, interface=backend.api_version)
+    if backend.status is ProbeStatus.DISABLED:
+        return _finding("plugin.left_out", FindingState.INFO, backend, variable=LIMIT_VARIABLE)
+    if backend.status is not ProbeStatus.INCOMPATIBLE:
+        code = "plugin.broken"
+    else:
+        code = "plugin.conflict" if ", " in backend.distribution else "plugin.incompatible"
+    return _finding(code, impact(backend, facts), backend, reason=backend.reason)
 
 
 def _refused(backend: Backend, error: AccelhalError, facts: Facts) -> Finding:
@@ -75,7 +74,7 @@ def _refused(backend: Backend, error: AccelhalError, facts: Facts) -> Finding:
 def _finding(
     code: str,
     state: FindingState,
-    backend: Backend,
+    backend: Backend | ListedBackend,
     *,
     commands: tuple[str, ...] = (),
     **params: str,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from accelhal.doctor.board_names import board_name
-from accelhal.doctor.checks.links import is_busy
+from accelhal.doctor.checks.links import AT_REST, is_busy
 from accelhal.doctor.commands import for_board
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.thresholds import (
@@ -17,6 +17,7 @@ from accelhal.doctor.thresholds import (
     LEAST_MARGIN,
     WARM_INLET,
 )
+from accelhal.evidence.messages import IMPOSSIBLE_SIZE
 from accelhal.facts import BoardReading, Finding, FindingState, Telemetry
 from accelhal.facts.host_record import AirReading
 from accelhal.spi.doctor import Check, Cost
@@ -24,7 +25,6 @@ from accelhal.spi.doctor import Check, Cost
 _HEAT = frozenset({"thermal", "hardware_thermal", "hardware_slowdown"})
 """Words for a clock lowered by heat; a hardware slowdown is heat or the power brake."""
 
-_AT_REST = frozenset({"idle"})
 _CHOSEN = frozenset({"application_clocks", "display_clock", "sync_boost"})
 
 _GROUP = "Sensors"
@@ -48,13 +48,31 @@ def _read(facts: Facts) -> Iterator[Finding]:
                 FindingState.WARN,
                 reading,
                 {"used": f"{used >> 20} MiB", "total": f"{total >> 20} MiB"},
-                ("restart the container, and update what shares the board",),
+                _SHARING,
             )
         elif missing:
             named = {"figures": ", ".join(missing)}
             yield _finding("sensor.read", "sensor.missing", FindingState.INFO, reading, named)
         else:
             yield _finding("sensor.read", "sensor.all", FindingState.OK, reading)
+    yield from _impossible_sizes(facts.record.messages)
+
+
+def _impossible_sizes(lines: Iterable[str]) -> Iterator[Finding]:
+    """The first line of a tool with a size that no memory has."""
+    line, size = next(((s, m[0]) for s in lines if (m := IMPOSSIBLE_SIZE.search(s))), ("", ""))
+    if size:
+        yield Finding(
+            "sensor.read",
+            "sensor.impossible_size",
+            FindingState.WARN,
+            {"size": size},
+            evidence={"message": line.strip()[:200]},
+            commands=_SHARING,
+        )
+
+
+_SHARING = ("restart the container, and update what shares the board",)
 
 
 def _heat(facts: Facts) -> Iterator[Finding]:
@@ -168,7 +186,7 @@ def _clock(facts: Facts) -> Iterator[Finding]:
             code = "clock.full" if is_busy(reading) else "clock.idle"
             yield _finding("clock.low", code, FindingState.OK, reading, params)
             continue
-        reasons = sorted(set(seen.throttle_reasons) - _AT_REST)
+        reasons = sorted(set(seen.throttle_reasons) - AT_REST)
         params["reasons"] = ", ".join(reasons)
         if not reasons and share < CLOCK_WITHOUT_REASON:
             commands = (*_of_vendor(facts, reading, "clock_resets"), "reboot the host")
@@ -189,7 +207,7 @@ def _reasons(facts: Facts) -> Iterator[Finding]:
         seen = reading.telemetry
         if seen is None or seen.throttle_reasons is None:
             continue
-        reasons = sorted(set(seen.throttle_reasons) - _AT_REST)
+        reasons = sorted(set(seen.throttle_reasons) - AT_REST)
         named = {"reasons": ", ".join(reasons)}
         if reasons:
             state = FindingState.INFO

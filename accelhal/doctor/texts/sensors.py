@@ -57,6 +57,12 @@ TEXTS: Mapping[str, Text] = {
         "that follow it refuse memory that is there.",
         "no more used than there is",
     ),
+    "sensor.impossible_size": Text(
+        "a tool shows {size} of memory, which no board has",
+        "A counter went below zero, as in libraries that share boards among containers; limits "
+        "that follow it refuse memory that is there.",
+        "no more used than there is",
+    ),
     # ---- thermal.throttle
     "thermal.cool": Text(
         "{device}: {temperature} °C, not slowed by heat",

@@ -19,14 +19,15 @@ from accelhal.evidence.host_pages import (
 from accelhal.evidence.host_pages.page import HostPage as HostPage
 
 
-def host_pages(log_needles: Sequence[str]) -> tuple[HostPage, ...]:
+def host_pages(log_needles: Sequence[str], asked: Sequence[str] = ()) -> tuple[HostPage, ...]:
     """The pages, those whose first line is the most telling first.
 
     Args:
         log_needles: texts by which lines of a kernel log are known that have lost their stamp.
+        asked: globs of the files that plugins ask for.
     """
     return (
-        files.PAGE,
+        files.page(asked),
         services.IS_ACTIVE,
         services.STATUS,
         kernel_log.page(log_needles),

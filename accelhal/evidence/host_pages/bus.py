@@ -33,6 +33,9 @@ _NOW = re.compile(r"LnkSta:.*Speed ([0-9.]+)GT/s.*Width x([0-9]+)")
 _BUSES = re.compile(r"Bus: primary=[0-9a-f]{2}, secondary=([0-9a-f]{2}), subordinate=([0-9a-f]{2})")
 _CONTROLS = re.compile(r"ACSCtl:\s*(.*)$")
 _DRIVER = re.compile(r"Kernel driver in use: (\S+)")
+_MODULES = re.compile(r"Kernel modules: ")
+"""With the drivers: `lspci -k`, where any module could take the function."""
+
 _NODE = re.compile(r"NUMA node: ([0-9]+)")
 _GROUP = re.compile(r"IOMMU group: ([0-9]+)")
 _DENIED = "<access denied>"
@@ -95,6 +98,7 @@ class _Function:
             driver=driver[1] if driver else None,
             numa_node=int(node[1]) if node else None,
             backend=None,
+            driver_shown=driver is not None or self.has(_MODULES) is not None,
         )
 
     def _vendor_named(self) -> str | None:

@@ -16,6 +16,8 @@ _STAMPED = re.compile(
     r"|^-- Boot [0-9a-f]{32}"  # journalctl between starts
     r"|^[0-9]{1,5},[0-9]{1,18},[0-9]{1,18},[-c]"  # /dev/kmsg
 )
+_HOST = re.compile(r"^([A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8}|[0-9T:.,+Z-]{19,}) \S+ (?=kernel: )")
+"""A stamp with the host's name, which says nothing of boards and is private."""
 
 
 def page(needles: Sequence[str]) -> HostPage:
@@ -26,7 +28,7 @@ def page(needles: Sequence[str]) -> HostPage:
 
     def read(lines: Sequence[str]) -> Shown:
         each = (lines[place] for place in range(len(lines)))
-        found = tuple(takewhile(is_line, each))
-        return of_record(len(found), kernel_log=found)
+        found = [_HOST.sub(r"\1 ", line) for line in takewhile(is_line, each)]
+        return of_record(len(found), kernel_log=tuple(found))
 
     return HostPage("dmesg", is_line, read)

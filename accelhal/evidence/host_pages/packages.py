@@ -14,7 +14,9 @@ _FREEZE = re.compile(r"^(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[0-9]\
 
 _ENV_HEAD = re.compile(r"^PyTorch version: (?P<version>\S+)\s*$")
 _ENV_LINE = re.compile(r"^(?:\[[^\]]+\]|[A-Za-z][^:=]{1,60}:)(?: .*)?$")
-_BUILT = re.compile(r"^(?P<name>[A-Z]{2,8}) used to build PyTorch: (?P<version>[0-9]\S*)")
+_BUILT = re.compile(r"^(?P<name>[A-Z]{2,8}) used to build PyTorch: (?:(?P<version>[0-9]\S*)|\w)")
+"""For a toolkit that it was not built with it says N/A or None."""
+
 _PIP = re.compile(r"^\[(?:pip3?|conda)\] (?P<name>[A-Za-z0-9._-]+)(?:==|\s+)(?P<version>[0-9]\S*)")
 
 
@@ -37,8 +39,8 @@ def _collect_env(lines: Sequence[str]) -> Shown:
     packages = {"torch": head["version"]} if head else {}
     packages |= _named([found for line in own if (found := _PIP.match(line))])
     built = [found for line in own if (found := _BUILT.match(line))]
-    builds = {found["name"].lower(): found["version"] for found in built}
-    return of_record(len(own), packages=packages, torch_builds=builds)
+    builds = {found["name"].lower(): found["version"] for found in built if found["version"]}
+    return of_record(len(own), packages=packages, torch_builds=builds if built else None)
 
 
 def _named(found: Sequence[re.Match[str]]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from accelhal.facts import Finding
 from accelhal.spi.doctor import Check, DoctorFacts, MessageRule, Text
 
-_RESET = "sudo nvidia-smi --gpu-reset -i INDEX  # ends the jobs on it"
+_RESET = "sudo nvidia-smi --gpu-reset -i 0  # with the board's own number; it ends the jobs"
 
 TEXTS: Mapping[str, Text] = {
     "nvidia.lost": Text(

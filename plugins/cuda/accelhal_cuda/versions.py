@@ -26,7 +26,7 @@ def component_versions(record: HostRecord, reported: Mapping[str, str]) -> Mappi
         "driver": _module(record) or reported.get("driver"),
         "library": _library(record, reported),
         "compat": file_version(compat_library(record)),
-        "toolkit": record.torch_builds.get("cuda"),
+        "toolkit": (record.torch_builds or {}).get("cuda"),
         "torch": (record.packages or {}).get("torch"),
     }
     return {name: version for name, version in found.items() if version}

@@ -223,16 +223,23 @@ def test_what_else_the_log_says(line: str, code: str | None, state: FindingState
     assert (found.code, found.state) == (code or "kernel.quiet", state)
 
 
-def test_a_lockup_with_the_drivers_module_in_its_trace() -> None:
+@pytest.mark.parametrize(
+    ("module", "named"),
+    [
+        pytest.param("cambricon_drv", "cambricon", id="CB-109"),
+        pytest.param("ipmi_si", "none of the boards' drivers", id="another module"),
+    ],
+)
+def test_a_lockup_names_the_drivers_module_in_its_trace(module: str, named: str) -> None:
     trace = (
         f"{STAMP}watchdog: BUG: soft lockup - CPU#12 stuck for 26s! [python:4711]",
-        f"{STAMP}Modules linked in: cambricon_drv(OE) ipmi_si",
-        f"{STAMP} mlu_wait+0x12/0x40 [cambricon_drv]",
+        f"{STAMP} wait_for_it+0x12/0x40 [{module}]",
     )
-    (found,) = logged("mlu", "kernel.log", *trace)  # CB-109
+    (found,) = logged("mlu", "kernel.log", *trace)
     assert (found.state, found.code) == (WARN, "kernel.lockup")
-    assert "cambricon" in str(found.params["module"])
+    assert named in str(found.params["module"])
     assert "soft lockup" in commands([found])
+    assert not loud(logged("mlu", "kernel.log", f"{STAMP}{module}: loaded"))
 
 
 # ---- faults that drivers report
@@ -342,21 +349,54 @@ def test_links_to_the_host(utilization: float | None, link: PcieLink, state: Fin
         assert "lspci" in commands(found)
 
 
+def test_a_link_at_rest_within_a_busy_stretch() -> None:
+    sensors = Telemetry(utilization=50.0, throttle_reasons=("idle",))
+    found = seen("cuda", "pcie.link", pcie=PcieLink(1, 4, 16, 16), telemetry=sensors)
+    assert [finding.state for finding in found] == [OK]
+
+
 # ---- sensors, heat, power, clocks
 
 
-def test_a_figure_that_is_not_reported_is_unknown_and_no_fault() -> None:
-    sensors = Telemetry(temperature=40.0, reasons={"power": "not supported"})  # NV-049
-    (found,) = seen("cuda", "sensor.read", telemetry=sensors)
+@pytest.mark.parametrize(
+    ("backend", "missing"),
+    [
+        pytest.param("cuda", "power", id="NV-049"),
+        pytest.param("npu", "memory clock", id="npu"),
+        pytest.param("mlu", "power limit", id="mlu"),
+    ],
+)
+def test_a_figure_that_is_not_reported_is_unknown_and_no_fault(backend: str, missing: str) -> None:
+    sensors = Telemetry(temperature=40.0, reasons={missing.replace(" ", "_"): "not supported"})
+    (found,) = seen(backend, "sensor.read", telemetry=sensors)
     assert found.state is INFO
-    assert "power" in str(found.params["figures"])
+    assert missing in str(found.params["figures"])
 
 
-def test_more_memory_used_than_there_is() -> None:
-    sensors = Telemetry(memory_used=(1 << 44) - 1, memory_total=1 << 34)  # NV-068
-    (found,) = seen("cuda", "sensor.read", telemetry=sensors)
+@pytest.mark.parametrize(
+    ("used", "lines"),
+    [
+        pytest.param((1 << 44) - 1, (), id="NV-068"),
+        pytest.param(
+            1 << 30,
+            ("| N/A   32C    P0    69W / 300W | 17592186044134MiB / 16384MiB |",),
+            id="line",
+        ),
+    ],
+)
+def test_more_memory_used_than_there_is(used: int, lines: tuple[str, ...]) -> None:
+    sensors = Telemetry(memory_used=used, memory_total=1 << 34)
+    shown = snapshot("cuda", boards("cuda", 1, telemetry=sensors), messages=lines)
+    (found,) = loud(judged(shown, "sensor.read"))
     assert found.state is WARN
     assert "restart the container" in commands([found])
+
+
+def test_full_memory_is_no_wrong_figure() -> None:
+    sensors = Telemetry(memory_used=1 << 34, memory_total=1 << 34)
+    line = "|  0%   30C    P8    16W / 300W |  81920MiB /  81920MiB |"
+    shown = snapshot("cuda", boards("cuda", 1, telemetry=sensors), messages=(line,))
+    assert not loud(judged(shown, "sensor.read"))
 
 
 @pytest.mark.parametrize(
@@ -396,6 +436,7 @@ def test_heat(reasons: tuple[str, ...], temperature: float, state: FindingState)
         ),
         (1155.0, 0.0, (), OK, ""),
         (210.0, 0.0, ("idle",), OK, ""),
+        (345.0, 50.0, ("idle",), OK, ""),
         (1200.0, 99.0, ("power_cap",), OK, ""),
         (1400.0, 99.0, (), OK, ""),
         (1155.0, 99.0, None, OK, ""),

@@ -194,31 +194,85 @@ def test_a_tensor_is_pinned_once():
     assert not torch.ones(3).is_pinned()
 
 
-def test_each_of_two_threads_may_refill_what_its_own_wait_covered():
-    """One thread's wait looks at the other's buffers while that refills and copies them anew."""
+# ---- several threads
+
+
+def in_threads(*works):
+    """Run all at once, switching between them often; re-raises what one of them raises."""
     failures: list[BaseException] = []
     interval = sys.getswitchinterval()
 
-    def serve(index: int) -> None:
+    def guarded(work):
         try:
-            buffer, stream = torch.zeros(64).pin_memory(), torch.mock.Stream(f"mock:{index}")
-            with torch.mock.stream(stream):
-                for step in range(300):
-                    buffer.detach().fill_(step)
-                    buffer.detach()[:32].to(f"mock:{index}", non_blocking=True)
-                    done = torch.mock.Event()
-                    done.record(stream)
-                    done.synchronize()
+            work()
         except BaseException as error:
             failures.append(error)
 
     sys.setswitchinterval(1e-6)
     try:
-        threads = [threading.Thread(target=serve, args=(index,)) for index in range(2)]
+        threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(120)
     finally:
         sys.setswitchinterval(interval)
-    assert not failures
+    assert not any(thread.is_alive() for thread in threads)
+    if failures:
+        raise failures[0]
+
+
+def test_each_of_two_threads_may_refill_what_its_own_wait_covered():
+    """One thread's wait looks at the other's buffers while that refills and copies them anew."""
+
+    def serve(index: int) -> None:
+        buffer, stream = torch.zeros(64).pin_memory(), torch.mock.Stream(f"mock:{index}")
+        with torch.mock.stream(stream):
+            for step in range(300):
+                buffer.detach().fill_(step)
+                buffer.detach()[:32].to(f"mock:{index}", non_blocking=True)
+                done = torch.mock.Event()
+                done.record(stream)
+                done.synchronize()
+
+    in_threads(lambda: serve(0), lambda: serve(1))
+
+
+def test_a_result_is_there_after_a_wait_though_another_thread_waited_for_it_too():
+    finished = threading.Event()
+
+    def copy() -> None:
+        try:
+            for step in range(1000):
+                host = torch.full((64,), float(step), device="mock:0").to("cpu", non_blocking=True)
+                torch.mock.synchronize(0)
+                assert type(host) is torch.Tensor
+                assert host.eq(step).all(), host
+        finally:
+            finished.set()
+
+    def wait() -> None:
+        while not finished.is_set():
+            torch.mock.synchronize(0)
+
+    in_threads(copy, wait)
+
+
+def test_a_source_is_let_go_though_another_thread_waited_for_the_copy():
+    finished = threading.Event()
+    sources = [torch.ones(64).pin_memory() for _ in range(1000)]
+
+    def copy() -> None:
+        try:
+            for source in sources:
+                source.to("mock:0", non_blocking=True)
+        finally:
+            finished.set()
+
+    def wait() -> None:
+        while not finished.is_set():
+            torch.mock.synchronize(0)
+
+    in_threads(copy, wait)
+    torch.mock.synchronize(0)
+    assert {type(source) for source in sources} == {torch.Tensor}

@@ -102,14 +102,15 @@ def _to_host(source: BoardTensor, target: torch.Tensor, non_blocking: bool) -> N
         launch(replay=partial(_copy, target, source._host))
         return
     values = torch.empty_like(target).copy_(source._host)
-    flip = launch(
-        host_writes=(storage.buffer,), on_complete=partial(_arrive, target, values, storage)
-    )
-    _flip(values, flip)
-    with torch._C.DisableTorchFunctionSubclass():
-        poison(target)
-    if board.machine.hazards.active:
-        watch(target, read_by_copy=False)
+    with board.machine.host.completing:  # another thread's wait must not fill it before the poison
+        flip = launch(
+            host_writes=(storage.buffer,), on_complete=partial(_arrive, target, values, storage)
+        )
+        _flip(values, flip)
+        with torch._C.DisableTorchFunctionSubclass():
+            poison(target)
+        if board.machine.hazards.active:
+            watch(target, read_by_copy=False)
 
 
 def _arrive(target: torch.Tensor, values: torch.Tensor, storage: PinnedStorage) -> None:
@@ -132,15 +133,17 @@ def _from_host(source: torch.Tensor, target: BoardTensor, non_blocking: bool) ->
         flip = launch()
         if not non_blocking:
             wait_for(stream)
+        _copy(target._host, source)
+        _flip(target._host, flip)
     elif stream.capture is not None:
         launch(replay=partial(_copy, target._host, source))
-        return
     else:
-        flip = launch(host_reads=(storage.buffer,), on_complete=partial(unwatch, storage))
-    _copy(target._host, source)
-    _flip(target._host, flip)
-    if storage is not None and board.machine.hazards.active:
-        watch(source, read_by_copy=True)
+        with board.machine.host.completing:  # another thread's wait must find it watched
+            flip = launch(host_reads=(storage.buffer,), on_complete=partial(unwatch, storage))
+            _copy(target._host, source)
+            _flip(target._host, flip)
+            if board.machine.hazards.active:
+                watch(source, read_by_copy=True)
 
 
 def _between_boards(source: BoardTensor, target: BoardTensor) -> None:

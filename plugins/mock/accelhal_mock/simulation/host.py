@@ -57,7 +57,8 @@ class PendingCopy:
         operation: the copy.
         read: buffers it reads.
         written: buffers it writes.
-        on_complete: called once, outside locks, when the host learns that the copy is done.
+        on_complete: called once, when the host learns that the copy is done, before the wait that
+            showed it returns in any thread.
     """
 
     operation: Operation
@@ -74,11 +75,14 @@ class HostKnowledge:
 
     Attributes:
         version: changes whenever something is learnt; streams compare it before they merge.
+        completing: held while copies are completed. Who queues one holds it until the copy's memory
+            is ready for that; it is taken before any board's lock.
     """
 
     def __init__(self) -> None:
         self.clock: VectorClock = {}
         self.version = 0
+        self.completing = threading.RLock()
         self._pending: list[PendingCopy] = []
         self._lock = threading.Lock()
 
@@ -97,6 +101,17 @@ class HostKnowledge:
 
     def learn(self, clock: Mapping[int, int]) -> None:
         """Take in what a wait has shown, and complete the copies that it covers."""
+        with self.completing:  # another thread that waited for the same must find them completed
+            for copy in self._now_done(clock):
+                if copy.on_complete is not None:
+                    copy.on_complete()
+
+    def after_fork(self) -> None:
+        """In a child process: new locks, for a thread of the parent may have held the old ones."""
+        self.completing = threading.RLock()
+        self._lock = threading.Lock()
+
+    def _now_done(self, clock: Mapping[int, int]) -> list[PendingCopy]:
         done: list[PendingCopy] = []
         with self._lock:
             learned = dict(self.clock)
@@ -108,9 +123,7 @@ class HostKnowledge:
                 self._pending = [copy for copy in self._pending if not self.knows(copy.operation)]
             for copy in done:
                 self._forget(copy)
-        for copy in done:
-            if copy.on_complete is not None:
-                copy.on_complete()
+        return done
 
     @staticmethod
     def _forget(copy: PendingCopy) -> None:

@@ -256,6 +256,7 @@ def _forked(machine: weakref.ref[Machine]) -> Callable[[], None]:
         if found is not None:
             if found.initialized:
                 found.bad_fork = True
+            found.host.after_fork()
             for board in found.boards:
                 board.after_fork()
 
