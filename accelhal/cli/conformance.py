@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
 from accelhal.cli.current_folder import current_folder
 from accelhal.cli.exit_codes import ExitCode
+from accelhal.cli.number_range import NumberRange
 from accelhal.cli.output import console, print_json
 from accelhal.device_name import parse_device_name
 from accelhal.errors import AccelhalError, BackendConflictError, UsageError, did_you_mean
@@ -23,21 +22,7 @@ from accelhal.testing.conformance_run import Limits, Progress, run
 
 _LIMITS = Limits()
 
-
-class _SecondsRange(click.FloatRange):
-    """A number of seconds; "nan" is none, though it is not out of any range."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, context: click.Context | None
-    ) -> float:
-        """Click's own conversion, without nan."""
-        number: float = super().convert(value, param, context)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number of seconds", param, context)
-        return number
-
-
-_SECONDS = _SecondsRange(1, 24 * 3600)
+_SECONDS = NumberRange(1, 24 * 3600)
 
 
 @click.command()

@@ -13,6 +13,7 @@ import click
 from accelhal.cli.doctor_progress import progress_shown
 from accelhal.cli.evidence_option import EvidenceCommand, from_option
 from accelhal.cli.exit_codes import ExitCode
+from accelhal.cli.number_range import NumberRange
 from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.doctor.catalogue import Catalogue, catalogue
 from accelhal.doctor.engine import DEFAULT_SCENE, Report, run_checks
@@ -33,7 +34,7 @@ from accelhal.spi.doctor import Cost
 @click.option("--measure", is_flag=True, help="Also compute and copy on idle boards for seconds.")
 @click.option(
     "--watch",
-    type=click.FloatRange(1, 86400),
+    type=NumberRange(1, 86400),
     metavar="SECONDS",
     help="Also sample the boards while a job runs, and judge how it uses them.",
 )

@@ -16,6 +16,7 @@ from accelhal.cli.evidence_option import (
     title,
 )
 from accelhal.cli.exit_codes import ExitCode
+from accelhal.cli.number_range import NumberRange
 from accelhal.cli.output import console, foreign_output, print_json
 from accelhal.facts import Relation
 
@@ -38,7 +39,7 @@ _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("?", "magenta")}
 @click.option("--dtype", metavar="TYPE", help="Element type that they compute in: bfloat16.")
 @click.option(
     "--throughput",
-    type=click.FloatRange(0, min_open=True),
+    type=NumberRange(0, min_open=True),
     metavar="T/S",
     help="Nominal 10^12 operations a second in that type, of all together.",
 )

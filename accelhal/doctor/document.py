@@ -48,7 +48,7 @@ def _host_kind(facts: Facts) -> str | None:
 def _vendors(facts: Facts) -> list[str]:
     found = {reading.board.vendor for reading in facts.readings()}
     with suppress(NotShownError):
-        found |= {pci.vendors()[board.vendor].name for board in facts.boards}
+        found |= {pci.vendor_of(board.vendor).name for board in facts.boards}
     return sorted(found)
 
 

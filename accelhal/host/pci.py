@@ -65,6 +65,14 @@ def vendors() -> dict[str, PciVendor]:
     }
 
 
+def vendor_of(vendor_id: str) -> PciVendor:
+    """The vendor with a PCI vendor id; one that is not known here is called by the id.
+
+    A newer accelhal's snapshot may have more vendors.
+    """
+    return vendors().get(vendor_id) or PciVendor(vendor_id, vendor_id, "", ())
+
+
 def scan(host: Host, vendor_ids: Collection[str] | None = None) -> list[PciDevice]:
     """The functions on the bus, by address, of the given vendors (of all when None).
 

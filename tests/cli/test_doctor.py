@@ -222,3 +222,9 @@ def test_a_check_that_crashes_stops_nothing_and_a_run_of_crashes_could_not_run(
     assert "are not set" in result.output
     known(broken)
     assert CliRunner().invoke(cli, ["doctor"]).exit_code == 3
+
+
+def test_a_window_that_is_no_number_is_refused() -> None:
+    result = CliRunner().invoke(cli, ["doctor", "--watch", "nan"])
+    assert result.exit_code == 4
+    assert "'--watch'" in result.output

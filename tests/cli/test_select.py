@@ -38,6 +38,7 @@ def test_boards_of_evidence(tmp_path: Path) -> None:
         (["--backend", "cudaa"], "cuda"),
         (["--memory", "much"], "amount of memory"),
         (["--throughput", "3"], "dtype"),
+        (["--throughput", "nan", "--dtype", "bfloat16"], "'--throughput'"),
         (["--apart", "near"], "pix"),
         (["--count", "0"], "count"),
     ],

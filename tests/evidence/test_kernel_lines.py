@@ -5,9 +5,12 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from accelhal.evidence.kernel_lines import MOST_LINES, TRACE_LINES, telling
+from accelhal.spi.fault_log import count_restarts
 
 FAULT = "[    1.000000] toy 0000:03:00.0: TOYFAULT 7"
 QUIET = "[    2.000000] usb 1-1: new device"
+START = "[    0.000000] Linux version 6.1 (ann@builder7)"
+BOOT = "-- Boot 0123456789abcdef0123456789abcdef --"
 LOCKUP = "[    3.000000] watchdog: BUG: soft lockup - CPU#3 stuck for 22s!"
 
 
@@ -36,3 +39,8 @@ def test_what_is_kept_is_in_its_order_and_keeps_all_faults(lines: list[str]) -> 
     rest = iter(lines)
     assert all(line in rest for line in kept)
     assert kept.count(FAULT) == lines.count(FAULT)
+
+
+@given(st.lists(st.sampled_from([FAULT, QUIET, START, BOOT, "", LOCKUP]), max_size=20))
+def test_as_many_starts_are_counted_as_in_the_whole_log(lines: list[str]) -> None:
+    assert count_restarts(telling(lines, ["TOYFAULT"])) == count_restarts(lines)

@@ -21,7 +21,7 @@ def _boards_on_the_bus(facts: Facts) -> Iterator[Finding]:
         return
     unclaimed = Counter(board.vendor for board in unclaimed_boards(facts))
     for vendor_id, count in Counter(board.vendor for board in facts.boards).items():
-        vendor = pci.vendors()[vendor_id]
+        vendor = pci.vendor_of(vendor_id)
         plugin = vendor.plugin
         if vendor_id not in unclaimed:
             code, state = "pci.boards", FindingState.OK

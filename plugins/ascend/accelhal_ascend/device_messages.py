@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from accelhal.spi.doctor import MessageRule, Text
+from accelhal_ascend.error_numbers import error_number
 from accelhal_ascend.framework_install import SETUP
 
 _VERSIONS = (
@@ -66,14 +67,14 @@ MESSAGES = (
         commands=_VERSIONS,
     ),
     MessageRule(
-        pattern=re.compile(r"\b107001\b"),
+        pattern=error_number("107001"),
         needle="107001",
         check="device.mask",
         code="said.invalid_device",
         commands=("ls /dev/davinci[0-9]*", "unset ASCEND_RT_VISIBLE_DEVICES"),
     ),
     MessageRule(
-        pattern=re.compile(r"(?<![\w-])(?P<error>-80(?:05|20))\b"),
+        pattern=error_number("-80(?:05|20)"),
         needle="-80",
         check="device.busy",
         code="said.in_use",
@@ -84,7 +85,7 @@ MESSAGES = (
         ),
     ),
     MessageRule(
-        pattern=re.compile(r"\b507033\b"),
+        pattern=error_number("507033"),
         needle="507033",
         check="device.open",
         code="said.not_started",

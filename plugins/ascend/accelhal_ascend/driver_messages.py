@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from accelhal.spi.doctor import MessageRule, Text
+from accelhal_ascend.error_numbers import error_number
 from accelhal_ascend.installing import RUN
 
 TEXTS: Mapping[str, Text] = {
@@ -67,7 +68,7 @@ MESSAGES: tuple[MessageRule, ...] = (
         only_contained=False,
     ),
     MessageRule(
-        pattern=re.compile(r"\b507008\b"),
+        pattern=error_number("507008"),
         needle="507008",
         check="driver.userlib",
         code="ascend.hal",
@@ -81,7 +82,7 @@ MESSAGES: tuple[MessageRule, ...] = (
         commands=("cat /usr/local/Ascend/driver/version.info", "npu-smi info", RUN),
     ),
     MessageRule(
-        pattern=re.compile(r"\b207019\b"),
+        pattern=error_number("207019"),
         needle="207019",
         check="driver.toolkit",
         code="ascend.too_old",

@@ -62,6 +62,22 @@ def test_messages_of_a_device_that_is_not_there(backend: str, message: str) -> N
     assert any("VISIBLE_DEVICES" in command for command in found.commands)
 
 
+@pytest.mark.parametrize("number", ["107001", "507008", "507033", "207019", "-8005"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[12.5] Out of memory: Killed process {} (python) total-vm:1kB",
+        "[12.5] usb 1-3: new device number {}",
+        "2026-01-01 INFO step {} loss 0.1",
+        "error in process {}",
+    ],
+)
+def test_a_number_that_no_line_calls_an_error_is_none(number: str, line: str) -> None:
+    shown = snapshot("npu", boards("npu", 1), variables={}, messages=(line.format(number),))
+    for check in ("device.mask", "device.busy", "driver.userlib", "driver.toolkit"):
+        assert not [one for one in loud(judged(shown, check)) if "message" in one.evidence]
+
+
 def test_a_right_mask_in_a_container_is_calm() -> None:
     shown = snapshot("npu", (), nodes=davinci(4, 5), variables={"ASCEND_RT_VISIBLE_DEVICES": "0,1"})
     assert [one.state for one in judged(replace(shown, host=CONTAINER), "device.mask")] == [INFO]

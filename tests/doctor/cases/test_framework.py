@@ -33,12 +33,13 @@ def named(backend: str, name: str, count: int = 1) -> tuple[BoardReading, ...]:
 @pytest.mark.parametrize(
     ("version", "builds", "code"),
     [
-        ("2.9.0+cpu", {}, "torch.cpu_build"),
+        ("2.9.0+cpu", None, "torch.cpu_build"),
+        ("2.9.0", {}, "torch.cpu_build"),
         ("2.9.0+rocm6.4", {"hip": "6.4"}, "torch.other_build"),
     ],
 )
 def test_a_build_that_cannot_use_the_boards(
-    version: str, builds: dict[str, str], code: str
+    version: str, builds: dict[str, str] | None, code: str
 ) -> None:
     shown = snapshot("cuda", boards("cuda", 2), packages={"torch": version}, torch_builds=builds)
     (found,) = loud(judged(shown, "framework.build"))
@@ -50,13 +51,13 @@ def test_a_build_that_cannot_use_the_boards(
     ("backend", "version", "builds"),
     [
         ("cuda", "2.9.0+cu128", {"cuda": "12.8"}),
-        ("cuda", "2.9.0", {}),
+        ("cuda", "2.9.0", None),
         ("npu", "2.9.0+cpu", {}),
         ("mlu", "2.7.1+cpu", {}),
     ],
 )
 def test_builds_that_fit_or_of_which_nothing_is_known(
-    backend: str, version: str, builds: dict[str, str]
+    backend: str, version: str, builds: dict[str, str] | None
 ) -> None:
     shown = snapshot(backend, boards(backend, 2), packages={"torch": version}, torch_builds=builds)
     assert not loud(judged(shown, "framework.build"))
