@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from accelhal.doctor.commands import filled
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.messages import findings_of_messages
 from accelhal.doctor.texts import TEXTS
@@ -98,14 +99,10 @@ def _run(check: Check, facts: Facts, scene: Collection[Cost]) -> list[Finding]:
 
 def _for_its_kernel(finding: Finding, facts: Facts) -> Finding:
     """The finding with the running kernel's release in its commands, where {kernel} stands."""
-    if not any(_KERNEL in command for command in finding.commands):
+    if not any("{kernel}" in command for command in finding.commands):
         return finding
     release = facts.record.kernel or "$(uname -r)"
-    commands = tuple(command.replace(_KERNEL, release) for command in finding.commands)
-    return replace(finding, commands=commands)
-
-
-_KERNEL = "{kernel}"
+    return replace(finding, commands=filled(finding.commands, {"kernel": release}))
 
 
 def _of_another_scene(check: Check) -> Finding:

@@ -16,7 +16,7 @@ from accelhal.doctor.imports import (
     OpenReport,
 )
 from accelhal.evidence.environment import ListedBackend, loaded_specs
-from accelhal.evidence.host_reading import read_host_record
+from accelhal.evidence.host_reading import read_record_for
 from accelhal.evidence.snapshot import Snapshot
 from accelhal.facts import BoardReading, Evidence, HostFacts
 from accelhal.facts.host_record import AirReading, HostRecord
@@ -100,12 +100,8 @@ class Facts(DoctorFacts):
         """See DoctorFacts."""
         if self._given is not None:
             return self._given.record or HostRecord()
-        return read_host_record(
-            self.host,
-            [self.vendor_host(spec) for spec in self.specs],
-            [nodes for spec in self.specs for nodes in spec.device_nodes],
-            [mask.variable for spec in self.specs for mask in spec.visible_devices],
-        )
+        vendors = [self.vendor_host(spec) for spec in self.specs]
+        return read_record_for(self.host, self.specs, vendors)
 
     @property
     def contained(self) -> bool:
@@ -130,7 +126,7 @@ class Facts(DoctorFacts):
 
     def versions(self, backend: str) -> Mapping[str, str]:
         """See DoctorFacts."""
-        spec = next((spec for spec in self.specs if spec.name == backend), None)
+        spec = self.spec(backend)
         evidence = self.evidence(backend)
         reported = {} if evidence is None else evidence.versions
         return reported if spec is None else self.vendor_host(spec).versions(self.record, reported)
@@ -200,6 +196,10 @@ class Facts(DoctorFacts):
     def specs(self) -> tuple[BackendSpec, ...]:
         """Descriptions of the backends that load and that ACCELHAL_BACKENDS lets through."""
         return loaded_specs(self.backends)
+
+    def spec(self, backend: str | None) -> BackendSpec | None:
+        """The description of a backend; None of one that does not load, or is not installed."""
+        return next((spec for spec in self.specs if spec.name == backend), None)
 
     @cached_property
     def damaged_metadata(self) -> Mapping[str, str]:

@@ -78,7 +78,7 @@ def has_boards(backend: Backend | ListedBackend, facts: Facts) -> bool:
         return backend.spec is not None and is_present(backend.spec, facts)
     shown = facts.snapshot.environment
     on_bus = () if shown is None else shown.boards
-    spec = next((spec for spec in facts.specs if spec.name == backend.name), None)
+    spec = facts.spec(backend.name)
     return any(board.backend == backend.name for board in on_bus) or bool(
         spec is not None and board_nodes(spec, facts)
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from accelhal.doctor.commands import filled
 from accelhal.doctor.facts import Facts
 from accelhal.facts import Finding
 from accelhal.spi import BackendSpec
@@ -38,16 +39,9 @@ def _found(rule: MessageRule, spec: BackendSpec, facts: Facts) -> Iterator[Findi
                 named,
                 spec.name,
                 {"message": line.strip()[:_KEPT_LINE]},
-                tuple(_filled(command, named) for command in rule.commands),
+                filled(rule.commands, named),
                 rule.needs_root,
                 rule.disturbs,
                 confidence="likely",
             )
             return
-
-
-def _filled(command: str, named: Mapping[str, str]) -> str:
-    """The command with the groups of the line in it; shells have braces of their own."""
-    for name, value in named.items():
-        command = command.replace(f"{{{name}}}", value)
-    return command

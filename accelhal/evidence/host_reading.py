@@ -20,10 +20,20 @@ from accelhal.host.pci_ports import iommu_domains, read_ports
 from accelhal.host.services import service_states
 from accelhal.host.torch_install import read_torch_install
 from accelhal.host.worker_daemons import worker_environments
+from accelhal.spi import BackendSpec
 from accelhal.spi.doctor import VendorHost
 
 _LIBRARY_KINDS = ("libraries", "toolkit_libraries", "runtime_libraries")
 """Fields of VendorHost that name libraries for the loader to find."""
+
+
+def read_record_for(
+    host: Host, specs: Sequence[BackendSpec], vendors: Sequence[VendorHost]
+) -> HostRecord:
+    """The record of a host as these backends, and what they say of its vendors, ask for it."""
+    nodes = [node for spec in specs for node in spec.device_nodes]
+    masks = [mask.variable for spec in specs for mask in spec.visible_devices]
+    return read_host_record(host, vendors, nodes, masks)
 
 
 def read_host_record(

@@ -11,7 +11,7 @@ from typing import Any
 from accelhal import __version__
 from accelhal.errors import message_of
 from accelhal.evidence.environment import loaded_specs, read_environment
-from accelhal.evidence.host_reading import read_host_record
+from accelhal.evidence.host_reading import read_record_for
 from accelhal.evidence.kernel_lines import log_needles, telling
 from accelhal.evidence.snapshot import BusRelation, Snapshot
 from accelhal.facts import (
@@ -84,10 +84,7 @@ def take_snapshot(host: Host | None = None, record: HostRecord | None = None) ->
             evidence.append(look.evidence())
     if record is None:
         loaded = loaded_specs(known)
-        device_nodes = [nodes for spec in loaded for nodes in spec.device_nodes]
-        masks = [mask.variable for spec in loaded for mask in spec.visible_devices]
-        vendors = [vendor_host(spec) for spec in loaded]
-        record = read_host_record(where, vendors, device_nodes, masks)
+        record = read_record_for(where, loaded, [vendor_host(spec) for spec in loaded])
         if record.kernel_log is not None:  # a whole log is large, and tells of much else
             kept = telling(record.kernel_log, log_needles(known))
             left_out = len(record.kernel_log) - len(kept)

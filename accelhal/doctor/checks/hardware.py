@@ -19,8 +19,7 @@ from accelhal.facts import (
 from accelhal.facts.faults import Fault, FaultAction, FaultEvent
 from accelhal.facts.sources import Strength
 from accelhal.registry.extensions import load_extension
-from accelhal.spi import BackendSpec
-from accelhal.spi.doctor import Check
+from accelhal.spi.doctor import Check, VendorHost
 from accelhal.spi.fault_tables import FaultTables
 
 _SILENT = ("bus", "answers")
@@ -183,18 +182,14 @@ def _checks(reading: BoardReading, names: tuple[str, ...]) -> list[HealthCheck]:
     return [c for c in (reading.health.checks if reading.health else ()) if c.name in names]
 
 
-def _spec(facts: Facts, reading: BoardReading) -> BackendSpec | None:
-    return next((spec for spec in facts.specs if spec.name == reading.board.backend), None)
-
-
 def _limits(facts: Facts, reading: BoardReading) -> tuple[int, int]:
-    spec = _spec(facts, reading)
-    host = None if spec is None else facts.vendor_host(spec)
-    return (64, 64) if host is None else host.repair_limits
+    spec = facts.spec(reading.board.backend)
+    host = VendorHost() if spec is None else facts.vendor_host(spec)
+    return host.repair_limits
 
 
 def _faults(facts: Facts, reading: BoardReading) -> FaultTables | None:
-    spec = _spec(facts, reading)
+    spec = facts.spec(reading.board.backend)
     return None if spec is None else load_extension(spec, "faults", FaultTables)
 
 
@@ -208,7 +203,7 @@ def _listed(tables: FaultTables | None, check: HealthCheck) -> Fault | None:
 
 def _remedy(facts: Facts, reading: BoardReading, action: FaultAction) -> tuple[str, ...]:
     """The vendor's commands for an action, else the action in words."""
-    spec = _spec(facts, reading)
+    spec = facts.spec(reading.board.backend)
     known = {} if spec is None else facts.vendor_host(spec).remedies
     return for_board(known.get(action, ACTIONS[action]), reading)
 

@@ -79,7 +79,7 @@ def _board_memory(refused: OutOfMemory, spec: BackendSpec | None, facts: Facts) 
 
 
 def _spec(refused: OutOfMemory, facts: Facts) -> BackendSpec | None:
-    return next((spec for spec in facts.specs if spec.name == refused.device_type), None)
+    return facts.spec(refused.device_type)
 
 
 def _finding(

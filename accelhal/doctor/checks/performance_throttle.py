@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from accelhal.doctor.checks.links import AT_REST
 from accelhal.doctor.checks.performance_jobs import job_check, judged, not_read
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.fault_verdict import GROWTH_OF_CORRECTED
@@ -16,9 +17,6 @@ from accelhal.spi.doctor import Check, Cost
 
 _THROTTLE, _ERRORS = "perf.throttle", "perf.memory_errors"
 
-_AT_REST = frozenset({"idle"})
-"""Reasons for a low clock that are no reason to worry."""
-
 _CHOSEN = frozenset({"application_clocks", "display_clock", "sync_boost"})
 """Reasons that somebody set."""
 
@@ -28,7 +26,7 @@ def _throttling(facts: Facts, window: BoardWindow) -> Iterator[Finding]:
     if not known:
         yield not_read(_THROTTLE, window, "reasons for low clocks", "throttle_reasons")
         return
-    held = [set(t.throttle_reasons or ()) - _AT_REST for t in known]
+    held = [set(t.throttle_reasons or ()) - AT_REST for t in known]
     counts = Counter(reason for reasons in held for reason in reasons)
     params: dict[str, str | int | float] = {
         "reasons": ", ".join(reason for reason, _ in counts.most_common()),

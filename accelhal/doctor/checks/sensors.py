@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from accelhal.doctor.board_names import board_name
 from accelhal.doctor.checks.links import AT_REST, is_busy
-from accelhal.doctor.commands import for_board
+from accelhal.doctor.commands import filled, for_board
 from accelhal.doctor.facts import Facts
 from accelhal.doctor.thresholds import (
     AIR_RISE,
@@ -25,7 +25,6 @@ from accelhal.spi.doctor import Check, Cost
 _HEAT = frozenset({"thermal", "hardware_thermal", "hardware_slowdown"})
 """Words for a clock lowered by heat; a hardware slowdown is heat or the power brake."""
 
-_CHOSEN = frozenset({"application_clocks", "display_clock", "sync_boost"})
 
 _GROUP = "Sensors"
 
@@ -157,7 +156,7 @@ def _power(facts: Facts) -> Iterator[Finding]:
             )
         elif default is not None and limit < AT_LIMIT_SHARE * default:
             params["default"] = f"{default:.0f}"
-            commands = _of_vendor(facts, reading, "power_resets", {"{watts}": f"{default:.0f}"})
+            commands = _of_vendor(facts, reading, "power_resets", {"watts": f"{default:.0f}"})
             yield _finding(
                 "power.limit", "power.lowered", FindingState.WARN, reading, params, commands
             )
@@ -220,11 +219,9 @@ def _of_vendor(
     facts: Facts, reading: BoardReading, field: str, more: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """The vendor's commands of one kind for the board."""
-    spec = next((spec for spec in facts.specs if spec.name == reading.board.backend), None)
+    spec = facts.spec(reading.board.backend)
     commands: tuple[str, ...] = () if spec is None else getattr(facts.vendor_host(spec), field)
-    for name, value in (more or {}).items():
-        commands = tuple(command.replace(name, value) for command in commands)
-    return for_board(commands, reading)
+    return for_board(filled(commands, more or {}), reading)
 
 
 def _finding(
