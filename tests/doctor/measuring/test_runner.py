@@ -37,7 +37,7 @@ def simulated(
 def test_the_slow_one_of_three_is_found_and_one_in_use_is_left_alone(
     simulated: Callable[..., list[BoardReading]],
 ) -> None:
-    first, slow, busy = simulated(3, "slow@1:factor=3")
+    first, slow, busy = simulated(3, "slow@1:factor=20")
     busy = replace(busy, processes=(ProcessMemory(4711, 1 << 30),))
     told: list[str] = []
     measured = measure_boards([first, slow, busy], seconds=INSTANT_S, on_start=told.append)
