@@ -39,11 +39,15 @@ _COPY_BYTES = (16 << 20, 128 << 20)
 _INNER_BYTES = (16 << 20, 512 << 20)
 """The same within a board: more than its caches hold."""
 
-_ENOUGH_S = 0.01
-"""A step that takes so long is not made larger: on slow boards, and simulated ones."""
-
 _LAUNCH_COUNTS_S = 5e-5
 """Of a step that takes less on the board, the launch (3 to 10 µs) is a part that shows."""
+
+_ENOUGH_S = 0.01
+"""A step that keeps the host waiting so long is not made larger, once the launch no longer shows:
+the host's time alone says little where the board is simulated or the host busy."""
+
+_TOO_LONG_S = 1.0
+"""A step that keeps the host waiting so long is never made larger."""
 
 
 def measure_board(
@@ -205,18 +209,18 @@ class _Look:
         *,
         squared: bool = False,
     ) -> tuple[int, Step, float]:
-        """The largest step that is neither too long nor too large; its size and seconds."""
+        """The largest step that is neither too long nor too large; its size and the host's seconds."""
         size, largest = sizes
         while True:
             step = make(size)
             step()  # the first call chooses kernels
             self.device.synchronize()
             began = time.perf_counter()
-            step()
-            self.device.synchronize()
+            on_board = self.clock.time(step) / 1e3
             taken = time.perf_counter() - began
+            enough = _ENOUGH_S if on_board > _LAUNCH_COUNTS_S else _TOO_LONG_S
             needs = unit_bytes * (4 * size * size if squared else 2 * size)
-            if taken > _ENOUGH_S or 2 * size > largest or needs > self._room:
+            if taken > enough or 2 * size > largest or needs > self._room:
                 return size, step, taken
             size *= 2
 
