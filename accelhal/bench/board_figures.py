@@ -209,7 +209,7 @@ class _Look:
         *,
         squared: bool = False,
     ) -> tuple[int, Step, float]:
-        """The largest step that is neither too long nor too large; its size and the host's seconds."""
+        """The largest step neither too long nor too large; its size and the host's seconds."""
         size, largest = sizes
         while True:
             step = make(size)
