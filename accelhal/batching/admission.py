@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from accelhal.batching.buckets import Backlog
@@ -45,13 +45,12 @@ class Gate:
 class Entry:
     """A request that waits for room."""
 
-    key: Hashable
     request: Request
     gate: Gate | None
 
 
 class Admission:
-    """The policy of a full queue. Called under the dispatcher's lock.
+    """The policy of a full queue. Called under the dispatcher's lock, the arrivals sorted.
 
     Args:
         backlog: the queue.
@@ -100,11 +99,11 @@ class Admission:
         # Claimed under the lock, so that the timer's thread does not claim what is answered.
         return [r for r in gave_way if r.loop is not None or r.reply.claim()]  # type: ignore[union-attr]
 
-    def enter(self, key: Hashable, request: Request, gate: Gate | None) -> None:
+    def enter(self, request: Request, gate: Gate | None) -> None:
         """Let a request wait for room, after all that wait already."""
-        self.waiting.append(Entry(key, request, gate))
+        self.waiting.append(Entry(request, gate))
 
-    def admit(self, put: Callable[[Hashable, Request], None]) -> None:
+    def admit(self, put: Callable[[Request], None]) -> None:
         """Queue those that wait, in order, as far as there is room."""
         waiting = self.waiting
         while waiting:
@@ -112,7 +111,7 @@ class Admission:
             if not entry.request.reply.done():
                 if not self._fits(entry.request.terms.rows):
                     return
-                put(entry.key, entry.request)
+                put(entry.request)
             waiting.popleft()
             if entry.gate is not None:
                 entry.gate.open(True)

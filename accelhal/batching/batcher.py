@@ -197,7 +197,7 @@ class DynamicBatcher:
         if self._quick and not priority and timeout is None and rows is None:
             key = self._quick_key(value)
             if key is not None:
-                self._put((self._state(), key), Request(value, reply, None, self._clock(), PLAIN))
+                self._put(Request(value, reply, None, self._clock(), PLAIN, (self._state(), key)))
                 return reply
         intake = self._intake
         intake.ask(value, reply, None, priority, intake.until(timeout), rows)
@@ -227,7 +227,7 @@ class DynamicBatcher:
         if self._quick and not priority and timeout is None and rows is None:
             key = self._quick_key(value)
             if key is not None:
-                self._put((self._state(), key), Request(value, future, loop, self._clock(), PLAIN))
+                self._put(Request(value, future, loop, self._clock(), PLAIN, (self._state(), key)))
                 return future
         intake = self._intake
         intake.ask(value, future, loop, priority, intake.until(timeout), rows)
@@ -252,7 +252,7 @@ class DynamicBatcher:
         if self._quick and not priority and timeout is None and rows is None:
             key = self._quick_key(value)
             if key is not None:
-                self._put((self._state(), key), Request(value, reply, None, self._clock(), PLAIN))
+                self._put(Request(value, reply, None, self._clock(), PLAIN, (self._state(), key)))
                 reply.wait(None, self._clock)
                 return reply.answer()
         until = self._intake.until(timeout)
@@ -360,6 +360,7 @@ class DynamicBatcher:
         """Figures since the batcher was made, and what it holds now."""
         dispatcher = self._dispatcher
         with dispatcher.lock:
+            dispatcher.sort()
             return BatcherStatistics(
                 queued=sum(r.terms.rows for r in dispatcher.backlog if not r.reply.done()),
                 waiting_for_space=len(dispatcher.admission.waiting),

@@ -33,7 +33,7 @@ class Bucket:
 
 
 class Backlog:
-    """All buckets. Holds no lock: its owner does.
+    """All buckets. Holds no lock: its owner does, but for `arrivals`.
 
     A request of priority p counts as if it had come p * `aging` seconds later: the more urgent go
     first, and none waits for ever.
@@ -41,9 +41,15 @@ class Backlog:
     Args:
         priority_levels: number of priorities.
         aging: seconds that a level of priority is worth.
+
+    Attributes:
+        arrivals: requests of PLAIN terms that are not in a bucket yet. Any thread may append;
+            all that looks into buckets must `sort` first.
+        rows: rows in the buckets.
     """
 
     def __init__(self, priority_levels: int, aging: float) -> None:
+        self.arrivals: deque[Request] = deque()
         self.rows = 0
         self._priority_levels = priority_levels
         self._aging = aging
@@ -51,14 +57,34 @@ class Backlog:
         self._waiting: dict[Bucket, None] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._waiting or self.arrivals)
 
     def __iter__(self) -> Iterator[Request]:
         return (r for bucket in self._waiting for level in bucket.levels for r in level)
 
-    def add(self, key: Hashable, request: Request) -> Bucket:
-        """Put a request last in its queue."""
-        bucket = self._buckets.get(key) or self._new_bucket(key)
+    def sort(self) -> None:
+        """Put the arrivals into their buckets."""
+        arrivals = self.arrivals
+        if not arrivals:
+            return
+        key: Hashable = None
+        bucket = None
+        for _ in range(len(arrivals)):
+            request = arrivals[0]
+            if bucket is None or request.key != key:
+                key = request.key
+                bucket = self._buckets.get(key) or self._new_bucket(key)
+            if not bucket.rows:
+                self._waiting[bucket] = None
+            # Counted before it is taken out: whoever adds both up must not find too little.
+            self.rows += 1
+            bucket.rows += 1
+            bucket.urgent.append(request)
+            arrivals.popleft()
+
+    def add(self, request: Request) -> Bucket:
+        """Put a request last in its queue; the arrivals must be sorted."""
+        bucket = self.bucket_of(request)
         terms = request.terms
         if not bucket.rows:
             self._waiting[bucket] = None
@@ -69,15 +95,9 @@ class Backlog:
         self.rows += rows
         return bucket
 
-    def add_plain(self, key: Hashable, request: Request) -> Bucket:
-        """`add` for a request of PLAIN terms: what nearly all are."""
-        bucket = self._buckets.get(key) or self._new_bucket(key)
-        if not bucket.rows:
-            self._waiting[bucket] = None
-        bucket.urgent.append(request)
-        bucket.rows += 1
-        self.rows += 1
-        return bucket
+    def bucket_of(self, request: Request) -> Bucket:
+        """The bucket that a request belongs in."""
+        return self._buckets.get(request.key) or self._new_bucket(request.key)
 
     def choose(self, fullness: int, oldest_first: float) -> Bucket:
         """The bucket to serve next: the oldest request's, or a full one while none is that old.
@@ -119,9 +139,7 @@ class Backlog:
         return request
 
     def pop_plain(self, bucket: Bucket, most: int) -> list[Request]:
-        """Take out at most so many requests; none where one is not of PLAIN terms."""
-        if bucket.special:
-            return []
+        """Take out at most so many requests of a bucket that has none but PLAIN ones."""
         pop = bucket.urgent.popleft
         taken = [pop() for _ in range(min(most, bucket.rows))]
         self._took(bucket, len(taken))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TypeVar
 
 WEIGHT = 0.2
 """Share of the newest figure in the moving average."""
@@ -11,47 +10,63 @@ WEIGHT = 0.2
 FORGIVENESS = 0.9
 """What a doubted figure is lowered by each time that a request is dropped on its word."""
 
-Key = TypeVar("Key", bound=Hashable)
+MOST_BUCKETS = 1024
+"""Buckets remembered; shapes may never come again."""
 
-MOST_ENTRIES = 1024
-"""Entries kept; shapes may never come again."""
+
+class Cost:
+    """Seconds of a bucket's batches.
+
+    Attributes:
+        seconds: moving average of all.
+        by_rows: rows given to the model -> moving average of such batches.
+    """
+
+    __slots__ = ("by_rows", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.by_rows: dict[int, float] = {}
 
 
 class CostTable:
     """Moving averages of service time, in seconds, by bucket and by rows given to the model."""
 
     def __init__(self) -> None:
-        self._by_size: dict[tuple[Hashable, int], float] = {}
-        self._by_key: dict[Hashable, float] = {}
+        self._buckets: dict[Hashable, Cost] = {}
 
     def add(self, key: Hashable, rows: int, seconds: float) -> None:
         """Learn from a batch that ran."""
-        _learn(self._by_size, (key, rows), seconds)
-        _learn(self._by_key, key, seconds)
+        cost = self._buckets.get(key)
+        if cost is None:
+            if len(self._buckets) >= MOST_BUCKETS:
+                self._buckets.clear()
+            cost = self._buckets[key] = Cost(seconds)
+        else:
+            cost.seconds = _averaged(cost.seconds, seconds)
+        known = cost.by_rows.get(rows)
+        cost.by_rows[rows] = seconds if known is None else _averaged(known, seconds)
 
     def of_size(self, key: Hashable, rows: int) -> float | None:
         """Seconds of a batch of so many rows; None where none has run."""
-        return self._by_size.get((key, rows))
+        cost = self._buckets.get(key)
+        return None if cost is None else cost.by_rows.get(rows)
 
     def estimate(self, key: Hashable) -> float:
         """Seconds of a batch of the bucket; 0 where none has run."""
-        return self._by_key.get(key, 0.0)
+        cost = self._buckets.get(key)
+        return 0.0 if cost is None else cost.seconds
 
     def doubt(self, key: Hashable) -> None:
         """Lower the estimate on which a request was dropped, so that it cannot shut the door.
 
         No batch runs that could correct it while all requests are dropped.
         """
-        if key in self._by_key:
-            self._by_key[key] *= FORGIVENESS
+        cost = self._buckets.get(key)
+        if cost is not None:
+            cost.seconds *= FORGIVENESS
 
 
-def _learn(table: dict[Key, float], key: Key, seconds: float) -> None:
-    known = table.get(key)
-    if known is None and len(table) >= MOST_ENTRIES:
-        table.clear()
+def _averaged(known: float, seconds: float) -> float:
     # The first figure may hold a warm-up, so that a smaller one is believed at once.
-    if known is None or seconds < known:
-        table[key] = seconds
-    else:
-        table[key] = known + WEIGHT * (seconds - known)
+    return seconds if seconds < known else known + WEIGHT * (seconds - known)

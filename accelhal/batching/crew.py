@@ -120,7 +120,7 @@ class Crew:
                 self._dispatcher.retry(batch)
         for batch in given_up:
             fail_all(batch.requests, refusal)
-            self._dispatcher.finished(batch, None, 0, False)
+            self._dispatcher.finished(batch)
         if not alive:
             self._dispatcher.end(refusal)
             self._dispatcher.clear(in_flight=False)

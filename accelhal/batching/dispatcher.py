@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 
 from accelhal.batching.admission import Admission, Gate
 from accelhal.batching.buckets import Backlog, Bucket
@@ -47,6 +47,7 @@ class Dispatcher:
         self.costs = costs
         self.in_flight: set[Batch] = set()
         self.backlog = Backlog(settings.priority_levels, settings.priority_aging)
+        self._arrivals = self.backlog.arrivals
         self.admission = Admission(self.backlog, settings, self.counters, clock)
         self.refusal: Callable[[], AccelhalError] | None = None
         self.ending = False
@@ -68,26 +69,48 @@ class Dispatcher:
 
     # ---- requests come in
 
-    def put_plain(self, key: Hashable, request: Request) -> None:
-        """Queue a request of PLAIN terms.
+    def put_plain(self, request: Request) -> None:
+        """Queue a request of PLAIN terms: what nearly all are, and without the lock.
+
+        Threads that meet here may take the queue beyond its bound, by one request each.
 
         Raises:
             QueueFullError: there is no room.
             AccelhalError: the batcher takes none any more; the class says why.
         """
-        with self.lock:
-            if self.backlog.rows < self._bound:
-                bucket = self.backlog.add_plain(key, request)
-                if self._parking.idle or self._parking.lingering:
-                    self._notify(bucket)
-                return
-        self.put_all(key, (request,), timed=False)
+        arrivals = self._arrivals
+        arrivals.append(request)
+        # Read after the append, as `end` sets the bound and lanes take a seat before they look at
+        # the arrivals once more: one of the two always sees the other.
+        if len(arrivals) + self.backlog.rows > self._bound:
+            self._put_exactly(request)
+        elif self._parking.idle or self._parking.lingering:
+            with self.lock:
+                if self.sort():
+                    self._notify(self.backlog.bucket_of(request))
 
-    def put_all(self, key: Hashable, requests: Sequence[Request], timed: bool) -> None:
+    def sort(self) -> bool:
+        """Put arrivals in order, under the lock; not at the end, where only lanes still look.
+
+        Others would leave there what has come too late, and its caller could not take it back.
+        """
+        if self.refusal is None:
+            self.backlog.sort()
+        return self.refusal is None
+
+    def _put_exactly(self, request: Request) -> None:
+        """Take an arrival back and queue it as the bound and its policy say."""
+        with self.lock:
+            try:
+                self._arrivals.remove(request)
+            except ValueError:  # sorted meanwhile: it is queued, or answered by now
+                return
+        self.put_all((request,), timed=False)
+
+    def put_all(self, requests: Sequence[Request], timed: bool) -> None:
         """Queue requests, all or none.
 
         Args:
-            key: of their bucket.
             requests: of one caller.
             timed: have their deadlines watched.
 
@@ -97,19 +120,17 @@ class Dispatcher:
         """
         with self.lock:
             self._check_open()
+            self.backlog.sort()
             rows = sum(request.terms.rows for request in requests)
             gave_way = self.admission.make_room(rows, requests[0].terms.priority)
             for request in requests:
-                self._add(key, request, timed)
+                self._add(request, timed)
         fail_all(gave_way, _shed)
 
-    def put_when_there_is_room(
-        self, key: Hashable, request: Request, timed: bool, gate: Gate | None
-    ) -> bool:
+    def put_when_there_is_room(self, request: Request, timed: bool, gate: Gate | None) -> bool:
         """Queue a request now, or after those that wait for room; whether it is queued now.
 
         Args:
-            key: of its bucket.
             request: the request.
             timed: have its deadline watched, from now on.
             gate: opened when it is queued, or will never be.
@@ -119,13 +140,14 @@ class Dispatcher:
         """
         with self.lock:
             self._check_open()
+            self.backlog.sort()
             fits = self.backlog.rows + request.terms.rows <= self._bound
             if fits and not self.admission.waiting:
-                self._add(key, request, timed)
+                self._add(request, timed)
                 return True
             if timed and request.terms.deadline is not None:
                 self._timer.add(request, request.terms.deadline)
-            self.admission.enter(key, request, gate)
+            self.admission.enter(request, gate)
             if self.admission.sweep():
                 self.admission.admit(self._admit)
             return False
@@ -135,14 +157,23 @@ class Dispatcher:
         with self.lock:
             self.admission.leave(request)
 
-    def _add(self, key: Hashable, request: Request, timed: bool) -> None:
-        bucket = self.backlog.add(key, request)
+    def expire_waiting(self, request: Request) -> None:
+        """The same, as its time is over; the timer may have ended meanwhile."""
+        with self.lock:
+            self.admission.leave(request)
+            if not request.reply.claim():  # type: ignore[union-attr]
+                return
+            self.counters.expired += 1
+        fail_all((request,), _too_late)
+
+    def _add(self, request: Request, timed: bool) -> None:
+        bucket = self.backlog.add(request)
         if timed and request.terms.deadline is not None:
             self._timer.add(request, request.terms.deadline)
         self._notify(bucket)
 
-    def _admit(self, key: Hashable, request: Request) -> None:
-        self._notify(self.backlog.add(key, request))
+    def _admit(self, request: Request) -> None:
+        self._notify(self.backlog.add(request))
 
     def _check_open(self) -> None:
         if self.refusal is not None:
@@ -183,6 +214,9 @@ class Dispatcher:
                         return None
                     seats = self._parking.idle if until is None else self._parking.lingering
                     seats.append(seat)
+                    if self._arrivals:  # their callers saw no seat taken
+                        self._parking.stand_up(seat)
+                        continue
                 if not self.backlog:
                     self._tell_if_quiet()
             if late:
@@ -204,15 +238,16 @@ class Dispatcher:
 
     # ---- batches end
 
-    def finished(
-        self, batch: Batch, record: BatchRecord | None, model_calls: int, out_of_memory: bool
-    ) -> None:
-        """A batch is answered; its record is counted where it ran."""
+    def count(self, record: BatchRecord, model_calls: int, out_of_memory: bool) -> None:
+        """A batch has run."""
+        with self.lock:
+            self.counters.add(record, model_calls)
+            self.counters.out_of_memory += out_of_memory
+
+    def finished(self, batch: Batch) -> None:
+        """A batch is answered."""
         with self.lock:
             self.in_flight.discard(batch)
-            if record is not None:
-                self.counters.add(record, model_calls)
-                self.counters.out_of_memory += out_of_memory
             self._tell_if_quiet()
 
     def replace(self, batch: Batch, left: Batch) -> None:
@@ -264,6 +299,7 @@ class Dispatcher:
         with self.lock:
             left = [r for batch in self._releases.retries for r in batch.requests]
             self._releases.retries.clear()
+            self.backlog.sort()
             # Claimed under the lock, so that the timer's thread does not claim what is answered.
             for request in (*self.admission.dismiss(), *self.backlog.remove(lambda _: True)):
                 if request.loop is not None or request.reply.claim():  # type: ignore[union-attr]
@@ -290,6 +326,7 @@ class Dispatcher:
         self.refusal, self._bound, self.ending = refusal, -1, True
         self._parking = Parking()
         left = [r for batch in (*self.in_flight, *self._releases.retries) for r in batch.requests]
+        self.backlog.sort()
         left += self.backlog.remove(lambda _: True)
         left += self.admission.dismiss()
         self.in_flight.clear()

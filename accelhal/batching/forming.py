@@ -18,6 +18,7 @@ class Filling:
         stopped: what kept more from being taken; None where no more waited.
         late: those whose deadline cannot be met, claimed.
         cancelled: how many nobody waited for any more, though their time was not over.
+        plain: whether nobody in the bucket asked for anything special.
     """
 
     requests: list[Request] = field(default_factory=list)
@@ -25,6 +26,7 @@ class Filling:
     stopped: ReleaseReason | None = None
     late: list[Request] = field(default_factory=list)
     cancelled: int = 0
+    plain: bool = False
 
 
 def fill(
@@ -41,10 +43,14 @@ def fill(
         most_tokens: rows times the greatest length of a batch; None for no limit.
         in_time: seconds of time.monotonic(); requests with an earlier deadline would be late.
     """
-    found = Filling()
-    _take_plain(backlog, bucket, most_rows, found)
+    found = Filling(plain=not bucket.special)
+    if found.plain:
+        _take_plain(backlog, bucket, most_rows, found)
     longest = 1 if found.requests else 0
     while bucket.rows:
+        if found.rows >= most_rows:
+            found.stopped = ReleaseReason.FULL
+            break
         request = backlog.peek(bucket)
         terms = request.terms
         if found.requests:

@@ -112,15 +112,16 @@ class Intake:
                 one_loop,
                 now,
                 Terms(count, placed.leading, placed.length, priority, until),
+                key,
             )
             for (part, count), one in zip(pieces, replies, strict=True)
         ]
         timed = not isinstance(reply, CallReply)
         if not block:
-            self._dispatcher.put_all(key, requests, timed)
+            self._dispatcher.put_all(requests, timed)
             return
         for request in requests:
-            self._put_when_there_is_room(key, request, timed, loop is None)
+            self._put_when_there_is_room(request, timed, loop is None)
 
     def waited(self, reply: CallReply, until: float | None) -> Any:
         """The answer of a request whose caller waits for it.
@@ -133,10 +134,10 @@ class Intake:
             raise DeadlineExceededError("no answer came within the time limit", operation="submit")
         return reply.answer()
 
-    def _put_when_there_is_room(self, key: Any, request: Request, timed: bool, wait: bool) -> None:
+    def _put_when_there_is_room(self, request: Request, timed: bool, wait: bool) -> None:
         gate = Gate() if wait else None
         dispatcher = self._dispatcher
-        if dispatcher.put_when_there_is_room(key, request, timed, gate) or gate is None:
+        if dispatcher.put_when_there_is_room(request, timed, gate) or gate is None:
             return
         until = request.terms.deadline
         try:
@@ -144,7 +145,9 @@ class Intake:
         except BaseException:  # an interrupt
             dispatcher.give_up_waiting(request)
             raise
-        if not opened:
-            dispatcher.give_up_waiting(request)  # its deadline is told to who waits for it
+        if not opened and timed:
+            dispatcher.expire_waiting(request)
+        elif not opened:
+            dispatcher.give_up_waiting(request)  # `waited` tells its caller
         elif not gate.admitted and dispatcher.refusal is not None:
             raise dispatcher.refusal()

@@ -39,7 +39,7 @@ class Releases:
         costs: CostTable,
         timer: DeadlineTimer,
         counters: Counters,
-        admit: Callable[[Hashable, Request], None],
+        admit: Callable[[Request], None],
     ) -> None:
         self.ceilings: dict[Hashable, int] = {}
         self.retries: deque[Batch] = deque()
@@ -65,12 +65,13 @@ class Releases:
         Returns:
             A batch or None; requests that would be late; until when to linger, or None.
         """
+        self.backlog.sort()
         late: list[Request] = []
         while self.retries:
             batch = self._still_wanted(self.retries.popleft(), now, late)
             if batch is not None:
                 return batch, late, None
-        while self.backlog:
+        while self.backlog.rows:
             bucket = self.backlog.choose(
                 self._settings.max_batch_size, now - self._settings.max_queue_delay
             )
@@ -85,7 +86,7 @@ class Releases:
                         return None, late, until
             available = min(bucket.rows, limit)
             rows = self._sizes.take(bucket.key, available)
-            in_time = now + self.costs.estimate(bucket.key)
+            in_time = now + self.costs.estimate(bucket.key) if bucket.special else now
             found = fill(self.backlog, bucket, rows, self._settings.max_batch_tokens, in_time)
             self._account(bucket, found, late)
             if found.requests:
@@ -143,4 +144,4 @@ def _batch(bucket: Bucket, found: Filling, reason: ReleaseReason, now: float) ->
     requests = found.requests
     loop = requests[0].loop
     mixed = len({request.loop for request in requests}) > 1
-    return Batch(bucket.key, requests, found.rows, reason, now, loop, mixed)
+    return Batch(bucket.key, requests, found.rows, reason, now, loop, mixed, found.plain)

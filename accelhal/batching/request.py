@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -56,9 +56,10 @@ class Request:
         loop: the event loop of an asyncio caller; its future is touched there alone.
         arrival: seconds of time.monotonic().
         terms: what the caller asked for.
+        key: the caller's state, and what is equal for values that can be collated.
     """
 
-    __slots__ = ("arrival", "loop", "reply", "terms", "value")
+    __slots__ = ("arrival", "key", "loop", "reply", "terms", "value")
 
     def __init__(
         self,
@@ -67,12 +68,14 @@ class Request:
         loop: asyncio.AbstractEventLoop | None,
         arrival: float,
         terms: Terms,
+        key: Hashable,
     ) -> None:
         self.value = value
         self.reply = reply
         self.loop = loop
         self.arrival = arrival
         self.terms = terms
+        self.key = key
 
 
 class ReleaseReason(str, Enum):
@@ -100,6 +103,7 @@ class Batch:
         formed: seconds of time.monotonic().
         loop: the event loop of all requests, or None where they differ or have none.
         mixed: whether some have a loop and it is not the same for all.
+        plain: whether all are known to be of PLAIN terms.
         tries: lanes that were lost with it.
     """
 
@@ -110,14 +114,13 @@ class Batch:
     formed: float
     loop: asyncio.AbstractEventLoop | None = None
     mixed: bool = False
+    plain: bool = False
     tries: int = 0
 
     def part(self, requests: list[Request]) -> Batch:
         """A batch of some of its requests."""
         rows = sum(request.terms.rows for request in requests)
-        return Batch(
-            self.key, requests, rows, self.reason, self.formed, self.loop, self.mixed, self.tries
-        )
+        return replace(self, requests=requests, rows=rows)
 
     def halves(self) -> tuple[Batch, Batch]:
         """Its requests, parted in the middle; there must be two or more."""

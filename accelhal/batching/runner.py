@@ -6,12 +6,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from accelhal.batching.caller_state import StateKeeper
 from accelhal.batching.collation import Arguments, Collator
 from accelhal.batching.dispatcher import Dispatcher
 from accelhal.batching.failures import LaneLostError, Outcome, Recovery
+from accelhal.batching.kept_results import kept_a_while
 from accelhal.batching.lane import Lane, Launched, Work
 from accelhal.batching.observers import Observers, warn_in_lane
 from accelhal.batching.parking import Seat
@@ -22,6 +23,7 @@ from accelhal.batching.sizes import BatchSizes
 from accelhal.batching.statistics import BatchRecord
 from accelhal.errors import BatchingError, described
 
+_SERVED = Outcome(model_calls=1)
 MOST_RESTARTS = 16
 """Errors of accelhal itself in a row after which a lane is given up."""
 
@@ -42,13 +44,6 @@ class OnLost(Protocol):
 
     def __call__(self, runner: Runner, batches: Sequence[Batch], cause: BaseException) -> None:
         """Give its unanswered batches to another lane, or answer them."""
-
-
-class Flight(NamedTuple):
-    """A batch under way."""
-
-    batch: Batch
-    launched: Launched
 
 
 class Runner:
@@ -73,8 +68,9 @@ class Runner:
         self._shop = shop
         self._on_lost = on_lost
         self._on_end = on_end
-        self._flights: deque[Flight] = deque()
+        self._flights: deque[tuple[Batch, Launched]] = deque()
         self._in_hand: Batch | None = None
+        self._kept: Sequence[Any] = ()
         self._seat = Seat()
         self._states = StateKeeper()
         self._thread = threading.Thread(target=self._serve, name=thread_name, daemon=True)
@@ -111,7 +107,7 @@ class Runner:
 
     def busy_since(self) -> float | None:
         """When its oldest batch under way was formed; None where it has none."""
-        batches = [flight.batch for flight in tuple(self._flights)]
+        batches = [batch for batch, _ in tuple(self._flights)]
         if self._in_hand is not None:
             batches.append(self._in_hand)
         return min((batch.formed for batch in batches), default=None)
@@ -128,6 +124,7 @@ class Runner:
         try:
             self._serve_until_ended()
         finally:
+            self._kept = ()
             self._states.leave()
 
     def _serve_until_ended(self) -> None:
@@ -155,11 +152,11 @@ class Runner:
         if batch is None:
             if not flights:
                 return False
-            self._finish(flights.popleft())
+            self._finish(*flights.popleft())
             return True
         self._launch(batch)
         while len(flights) >= self.lane.depth:
-            self._finish(flights.popleft())
+            self._finish(*flights.popleft())
         return True
 
     def _launch(self, batch: Batch) -> None:
@@ -169,7 +166,7 @@ class Runner:
         except BaseException as error:
             self._recover(batch, error)
             return
-        self._flights.append(Flight(batch, launched))
+        self._flights.append((batch, launched))
         self._in_hand = None
 
     def _started(self, batch: Batch) -> Launched:
@@ -179,26 +176,28 @@ class Runner:
         with self._states.within(state):
             return self.lane.launch(work)
 
-    def _finish(self, flight: Flight) -> None:
-        batch = self._in_hand = flight.batch
+    def _finish(self, batch: Batch, launched: Launched) -> None:
+        self._in_hand = batch
         try:
-            results = self._results(flight)
+            results = self._results(batch, launched)
         except BaseException as error:
             self._recover(batch, error)
             return
+        self._recovery.served(batch)
+        record = self._counted(batch, launched.arguments, _SERVED, False)
+        # Last of all: from here on the callers want the interpreter.
         settle_all(batch.requests, results, batch.loop, batch.mixed)
         self._in_hand = None
-        self._recovery.served(batch)
-        self._note(batch, flight.launched.arguments, Outcome(model_calls=1), False)
+        self._kept = kept_a_while(results)
+        self._told(batch, record)
 
-    def _results(self, flight: Flight) -> Sequence[Any]:
-        batch, launched = flight.batch, flight.launched
+    def _results(self, batch: Batch, launched: Launched) -> Sequence[Any]:
         with self._states.within(batch.key[0]):  # type: ignore[index]
             return self._shop.collator.split(launched.finish(), batch, launched.arguments)
 
     def _run_part(self, part: Batch) -> None:
         """Run some of a failed batch's requests and answer them."""
-        results = self._results(Flight(part, self._started(part)))
+        results = self._results(part, self._started(part))
         settle_all(part.requests, results, part.loop, part.mixed)
         self._recovery.served(part)
 
@@ -210,12 +209,12 @@ class Runner:
             raise
         outcome.model_calls += 1
         self._in_hand = None
-        self._note(batch, None, outcome, len(batch.requests) > 1)
+        self._told(batch, self._counted(batch, None, outcome, len(batch.requests) > 1))
 
-    def _note(
+    def _counted(
         self, batch: Batch, arguments: Arguments | None, outcome: Outcome, isolated: bool
-    ) -> None:
-        shop, dispatcher = self._shop, self._shop.dispatcher
+    ) -> BatchRecord:
+        dispatcher = self._shop.dispatcher
         service = dispatcher.clock() - batch.formed
         record = BatchRecord(
             lane=self.lane.name,
@@ -232,21 +231,25 @@ class Runner:
         )
         if arguments is not None:
             dispatcher.costs.add(batch.key, arguments.rows, service)
-        dispatcher.finished(batch, record, outcome.model_calls, outcome.halved_for_memory)
-        shop.observers.tell(record)
+        dispatcher.count(record, outcome.model_calls, outcome.halved_for_memory)
+        return record
+
+    def _told(self, batch: Batch, record: BatchRecord) -> None:
+        self._shop.dispatcher.finished(batch)
+        self._shop.observers.tell(record)
 
     # ---- what goes wrong
 
     def _lose(self, cause: BaseException, batches: list[Batch]) -> None:
         self.state = "lost"
-        batches += [flight.batch for flight in self._flights]
+        batches += [batch for batch, _ in self._flights]
         self._flights.clear()
         self._in_hand = None
         self._on_lost(self, batches, cause)
 
     def _start_anew(self, error: BaseException, failures: int) -> None:
         """Answer what the loop was at when it failed, and let it go on."""
-        batches = [flight.batch for flight in self._flights]
+        batches = [batch for batch, _ in self._flights]
         if self._in_hand is not None:
             batches.append(self._in_hand)
         self._flights.clear()
@@ -255,7 +258,7 @@ class Runner:
         dispatcher.restarted()
         for batch in batches:
             fail_all(batch.requests, _internal(error))
-            dispatcher.finished(batch, None, 0, False)
+            dispatcher.finished(batch)
         if failures >= MOST_RESTARTS:
             self._lose(error, [])
 

@@ -52,7 +52,7 @@ class StackCollator:
         """See Collator."""
         requests = batch.requests
         values = [request.value for request in requests]
-        leading = [request.terms.leading for request in requests]
+        leading = () if batch.plain else [request.terms.leading for request in requests]
         if isinstance(values[0], torch.Tensor):
             joined: Any = join_leaf(values, leading, rows - batch.rows, allocate)
         else:
@@ -175,7 +175,7 @@ def split_leaf(leaf: Any, batch: Batch, rows: int) -> Sequence[Any]:
         shape = list(leaf.shape)
         raise mismatch(f"a tensor of shape {shape}", f"a batch of {rows} rows")
     requests = batch.requests
-    if batch.rows == len(requests) and not any(request.terms.leading for request in requests):
+    if batch.plain or not any(request.terms.leading for request in requests):
         pieces = list(leaf.unbind(0))
         del pieces[len(requests) :]
     else:

@@ -24,7 +24,7 @@ from accelhal.batching import DynamicBatcher, ReleaseReason
 from accelhal.batching.costs import CostTable
 from accelhal.batching.dispatcher import Dispatcher
 from accelhal.batching.replies import FutureReply, settle_all
-from accelhal.batching.request import Batch, Request, Terms
+from accelhal.batching.request import PLAIN, Batch, Request, Terms
 from accelhal.batching.settings import Settings
 from accelhal.batching.sizes import BatchSizes
 from accelhal.errors import (
@@ -94,13 +94,13 @@ class Scheduling(RuleBasedStateMachine):
         rows = min(rows, self.settings.max_batch_size, self.settings.max_queue_size)
         deadline = None if timeout is None else self.now + timeout
         terms = Terms(rows, False, 1, priority, deadline)
-        request = Request(object(), CountingReply(), None, self.now, terms)
+        request = Request(object(), CountingReply(), None, self.now, terms, key)
         dispatcher = self.dispatcher
         try:
             if self.settings.overflow == "block":
-                dispatcher.put_when_there_is_room(key, request, True, None)
+                dispatcher.put_when_there_is_room(request, True, None)
             else:
-                dispatcher.put_all(key, [request], True)
+                dispatcher.put_all([request], True)
         except QueueFullError:
             assert dispatcher.backlog.rows + rows > self.settings.max_queue_size
             return
@@ -108,6 +108,21 @@ class Scheduling(RuleBasedStateMachine):
             assert self.closed
             return
         self.asked.append(request)
+
+    @rule(key=st.sampled_from("ab"), count=st.integers(1, 4))
+    def ask_for_no_more_than_the_answer(self, key: str, count: int) -> None:
+        dispatcher = self.dispatcher
+        for _ in range(count):
+            request = Request(object(), CountingReply(), None, self.now, PLAIN, key)
+            try:
+                dispatcher.put_plain(request)
+            except QueueFullError:
+                assert dispatcher.backlog.rows == self.settings.max_queue_size
+                return
+            except BatcherClosedError:
+                assert self.closed
+                return
+            self.asked.append(request)
 
     @rule(data=st.data())
     @precondition(lambda self: self.asked)
@@ -127,6 +142,7 @@ class Scheduling(RuleBasedStateMachine):
     @rule()
     def take(self) -> None:
         dispatcher = self.dispatcher
+        dispatcher.backlog.sort()
         full = any(
             sum(r.terms.rows for level in bucket.levels for r in level if not r.reply.done())
             >= self.settings.max_batch_size
@@ -165,7 +181,7 @@ class Scheduling(RuleBasedStateMachine):
         batch = data.draw(st.sampled_from(self.flying))
         self.flying.remove(batch)
         settle_all(batch.requests, [r.value for r in batch.requests], batch.loop, batch.mixed)
-        self.dispatcher.finished(batch, None, 0, False)
+        self.dispatcher.finished(batch)
 
     @rule(data=st.data())
     @precondition(lambda self: self.flying)
@@ -174,7 +190,7 @@ class Scheduling(RuleBasedStateMachine):
         self.flying.remove(batch)
         for request in batch.requests:
             self.ran.remove(request)
-        self.dispatcher.finished(batch, None, 0, False)
+        self.dispatcher.finished(batch)
         batch.requests = [r for r in batch.requests if not r.reply.done()]
         if batch.requests:
             batch = batch.part(batch.requests)
@@ -191,8 +207,8 @@ class Scheduling(RuleBasedStateMachine):
     def the_count_of_rows_is_that_of_the_queue(self) -> None:
         backlog = self.dispatcher.backlog
         assert backlog.rows == sum(request.terms.rows for request in backlog)
-        assert backlog.rows <= self.settings.max_queue_size
-        assert bool(backlog) == bool(list(backlog))
+        assert backlog.rows + len(backlog.arrivals) <= self.settings.max_queue_size
+        assert bool(backlog) == bool(list(backlog) or backlog.arrivals)
 
     @invariant()
     def nobody_is_answered_twice_or_with_anothers(self) -> None:
@@ -210,7 +226,7 @@ class Scheduling(RuleBasedStateMachine):
         self.ring()
         for batch in self.flying:
             settle_all(batch.requests, [r.value for r in batch.requests], None, False)
-            self.dispatcher.finished(batch, None, 0, False)
+            self.dispatcher.finished(batch)
         self.dispatcher.clear(in_flight=True)
         assert self.dispatcher._quiet()
         for request in self.asked:
@@ -229,8 +245,8 @@ def test_a_deadline_found_due_while_the_batcher_closes_is_answered_once() -> Non
     limits = Settings(max_batch_size=1, max_queue_size=1, overflow="block")
     dispatcher = Dispatcher(limits, BatchSizes((), "pad_up", costs), costs)
     for reply in (FutureReply(), waiting := FutureReply()):
-        request = Request("x", reply, None, 0.0, Terms(deadline=0.0))
-        dispatcher.put_when_there_is_room("key", request, False, None)
+        request = Request("x", reply, None, 0.0, Terms(deadline=0.0), "key")
+        dispatcher.put_when_there_is_room(request, False, None)
     dispatcher.end(lambda: BatcherClosedError("closed"))
     dispatcher.clear(in_flight=False)
     dispatcher._expire([request])  # what the timer's thread does with what it took out before
