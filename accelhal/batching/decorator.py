@@ -64,6 +64,7 @@ class BatchedFunction:
         _check(options)
         self._function = function
         self._options = options
+        self._awaited = inspect.iscoroutinefunction(function)
         self._attribute = ""
         self._lock = threading.Lock()
         self._batcher: DynamicBatcher | None = None
@@ -83,7 +84,7 @@ class BatchedFunction:
 
         Options are those of `DynamicBatcher.submit`.
         """
-        if inspect.iscoroutinefunction(self._function):
+        if self._awaited:
             return self.batcher.asubmit(self._item(item), **options)
         return self.batcher(self._item(item), **options)
 
@@ -132,7 +133,7 @@ class BatchedFunction:
 
     def _made(self) -> DynamicBatcher:
         model = self._function
-        if inspect.iscoroutinefunction(model):
+        if self._awaited:
             model = InLoop(model)
         return self._new_batcher(model)
 
@@ -157,7 +158,7 @@ class _BatchedMethod(BatchedFunction):
 
     def _made(self) -> DynamicBatcher:
         function = self._function
-        if inspect.iscoroutinefunction(function):
+        if self._awaited:
 
             async def arun(pairs: list[tuple[Any, Any]]) -> Any:
                 return await function(pairs[0][0], [item for _, item in pairs])

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from accelhal.batching.buckets import Backlog, Bucket
 from accelhal.batching.request import ReleaseReason, Request
 
 
-@dataclass(eq=False, slots=True)
-class Filling:
+class Filling(NamedTuple):
     """Requests taken out of a bucket.
 
     Attributes:
         requests: those to run, claimed.
         rows: their rows.
         stopped: what kept more from being taken; None where no more waited.
-        late: those whose deadline cannot be met, claimed.
         cancelled: how many nobody waited for any more, though their time was not over.
+        late: those whose deadline cannot be met, claimed.
         plain: whether nobody in the bucket asked for anything special.
     """
 
-    requests: list[Request] = field(default_factory=list)
-    rows: int = 0
-    stopped: ReleaseReason | None = None
-    late: list[Request] = field(default_factory=list)
-    cancelled: int = 0
+    requests: list[Request]
+    rows: int
+    stopped: ReleaseReason | None
+    cancelled: int
+    late: Sequence[Request] = ()
     plain: bool = False
+
+
+def fill_plain(backlog: Backlog, bucket: Bucket, most_rows: int) -> Filling:
+    """Take a batch out of a bucket in which nobody asks for anything special, and quickly."""
+    requests: list[Request] = []
+    cancelled = 0
+    while bucket.rows and len(requests) < most_rows:
+        taken = backlog.pop_plain(bucket, most_rows - len(requests))
+        requests += [
+            request
+            for request in taken
+            if (not request.reply.done() if request.loop is not None else request.reply.claim())  # type: ignore[union-attr]
+        ]
+        cancelled += len(taken)
+    cancelled -= len(requests)
+    stopped = ReleaseReason.FULL if bucket.rows else None
+    return Filling(requests, len(requests), stopped, cancelled, plain=True)
 
 
 def fill(
@@ -43,47 +60,31 @@ def fill(
         most_tokens: rows times the greatest length of a batch; None for no limit.
         in_time: seconds of time.monotonic(); requests with an earlier deadline would be late.
     """
-    found = Filling(plain=not bucket.special)
-    if found.plain:
-        _take_plain(backlog, bucket, most_rows, found)
-    longest = 1 if found.requests else 0
+    requests: list[Request] = []
+    late: list[Request] = []
+    rows = cancelled = longest = 0
+    stopped: ReleaseReason | None = None
     while bucket.rows:
-        if found.rows >= most_rows:
-            found.stopped = ReleaseReason.FULL
-            break
         request = backlog.peek(bucket)
         terms = request.terms
-        if found.requests:
-            if found.rows + terms.rows > most_rows:
-                found.stopped = ReleaseReason.FULL
+        if requests:
+            if rows + terms.rows > most_rows:
+                stopped = ReleaseReason.FULL
                 break
-            padded = (found.rows + terms.rows) * max(longest, terms.length)
+            padded = (rows + terms.rows) * max(longest, terms.length)
             if most_tokens is not None and padded > most_tokens:
-                found.stopped = ReleaseReason.TOKENS
+                stopped = ReleaseReason.TOKENS
                 break
         backlog.pop(bucket)
         if not claimed(request):
-            found.cancelled += terms.deadline is None or terms.deadline > in_time
+            cancelled += terms.deadline is None or terms.deadline > in_time
         elif terms.deadline is not None and terms.deadline < in_time:
-            found.late.append(request)
+            late.append(request)
         else:
-            found.requests.append(request)
-            found.rows += terms.rows
+            requests.append(request)
+            rows += terms.rows
             longest = max(longest, terms.length)
-    return found
-
-
-def _take_plain(backlog: Backlog, bucket: Bucket, most_rows: int, found: Filling) -> None:
-    """The common case, quickly: nobody in the bucket asks for anything special."""
-    taken = backlog.pop_plain(bucket, most_rows)
-    if taken:
-        found.requests = [
-            request
-            for request in taken
-            if (not request.reply.done() if request.loop is not None else request.reply.claim())  # type: ignore[union-attr]
-        ]
-        found.rows = len(found.requests)
-        found.cancelled = len(taken) - found.rows
+    return Filling(requests, rows, stopped, cancelled, late)
 
 
 def claimed(request: Request) -> bool:

@@ -9,7 +9,7 @@ from accelhal.batching.admission import Admission
 from accelhal.batching.buckets import Backlog, Bucket
 from accelhal.batching.costs import CostTable
 from accelhal.batching.deadlines import DeadlineTimer
-from accelhal.batching.forming import Filling, fill
+from accelhal.batching.forming import Filling, fill, fill_plain
 from accelhal.batching.request import Batch, ReleaseReason, Request
 from accelhal.batching.settings import Settings
 from accelhal.batching.sizes import BatchSizes
@@ -86,8 +86,11 @@ class Releases:
                         return None, late, until
             available = min(bucket.rows, limit)
             rows = self._sizes.take(bucket.key, available)
-            in_time = now + self.costs.estimate(bucket.key) if bucket.special else now
-            found = fill(self.backlog, bucket, rows, self._settings.max_batch_tokens, in_time)
+            if bucket.special:
+                in_time = now + self.costs.estimate(bucket.key)
+                found = fill(self.backlog, bucket, rows, self._settings.max_batch_tokens, in_time)
+            else:
+                found = fill_plain(self.backlog, bucket, rows)
             self._account(bucket, found, late)
             if found.requests:
                 if found.stopped is ReleaseReason.TOKENS:
@@ -110,9 +113,9 @@ class Releases:
         return batch.part(left) if left else None
 
     def _account(self, bucket: Bucket, found: Filling, late: list[Request]) -> None:
-        late += found.late
         self.counters.cancelled += found.cancelled
         if found.late:
+            late += found.late
             self.counters.expired += len(found.late)
             self.costs.doubt(bucket.key)
         if self.admission.waiting:

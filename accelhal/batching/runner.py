@@ -185,10 +185,10 @@ class Runner:
             return
         self._recovery.served(batch)
         record = self._counted(batch, launched.arguments, _SERVED, False)
+        self._kept = kept_a_while(results)
         # Last of all: from here on the callers want the interpreter.
         settle_all(batch.requests, results, batch.loop, batch.mixed)
         self._in_hand = None
-        self._kept = kept_a_while(results)
         self._told(batch, record)
 
     def _results(self, batch: Batch, launched: Launched) -> Sequence[Any]:

@@ -30,12 +30,16 @@ class BatchSizes:
     def padded(self, rows: int) -> int:
         """The rows that the model is given for a batch of so many."""
         allowed = self.allowed
+        if not allowed:
+            return rows
         place = bisect_left(allowed, rows)
         return allowed[place] if place < len(allowed) else rows
 
     def take(self, key: Hashable, rows: int) -> int:
         """The rows to form a batch of where so many wait."""
         allowed = self.allowed
+        if not allowed:
+            return rows
         place = bisect_right(allowed, rows)
         if not place or allowed[place - 1] == rows or self._policy == "pad_up":
             return rows

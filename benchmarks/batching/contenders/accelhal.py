@@ -1,15 +1,15 @@
-"""accelhal: `DynamicBatcher` where it can collate for itself, else `@accelhal.batch`."""
+"""accelhal: `DynamicBatcher`, collating for itself where there is something to collate."""
 
 from __future__ import annotations
 
-from accelhal.batching import BatchedFunction, DynamicBatcher, batch
+from accelhal.batching import DynamicBatcher
 from benchmarks.batching.contenders import AsyncCall, Setting, SyncCall
 from benchmarks.batching.work import MAX_BATCH_SIZE, Work
 
 SETTINGS = {"default": Setting({})}
 
 
-def _opened(work: Work) -> DynamicBatcher | BatchedFunction:
+def _opened(work: Work) -> DynamicBatcher:
     if work.of_padded is not None:
         return DynamicBatcher(
             work.of_padded,
@@ -20,7 +20,7 @@ def _opened(work: Work) -> DynamicBatcher | BatchedFunction:
         )
     if work.of_batch is not None:
         return DynamicBatcher(work.of_batch, max_batch_size=MAX_BATCH_SIZE)
-    return batch(work.of_list, max_batch_size=MAX_BATCH_SIZE)
+    return DynamicBatcher(work.of_list, max_batch_size=MAX_BATCH_SIZE, collate="list")
 
 
 async def open_async(work: Work, setting: str) -> AsyncCall:
