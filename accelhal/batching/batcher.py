@@ -20,7 +20,7 @@ from accelhal.batching.intake import Intake
 from accelhal.batching.lane import Lane
 from accelhal.batching.observers import Observer, Observers, VainWaits
 from accelhal.batching.replies import CallReply, FutureReply, Gathering, PartReply
-from accelhal.batching.request import PLAIN, Request
+from accelhal.batching.request import Request
 from accelhal.batching.runner import Shop
 from accelhal.batching.settings import (
     Settings,
@@ -160,7 +160,7 @@ class DynamicBatcher:
         self._quick = default_timeout is None and overflow != "block"
         self._put = self._dispatcher.put_plain
         self._clock = self._dispatcher.clock
-        self._quick_key = self._collator.quick_key
+        self._quick_place = self._collator.quick_place
         self._state = reader(tuple({getattr(lane, "device_type", "cpu") for lane in running}))
         self._intake = Intake(settings, self._collator, self._dispatcher, self._state)
         watch(self._crew)
@@ -195,9 +195,10 @@ class DynamicBatcher:
         """
         reply = FutureReply()
         if self._quick and not priority and timeout is None and rows is None:
-            key = self._quick_key(value)
-            if key is not None:
-                self._put(Request(value, reply, None, self._clock(), PLAIN, (self._state(), key)))
+            placed = self._quick_place(value)
+            if placed is not None:
+                key, terms = placed
+                self._put(Request(value, reply, None, self._clock(), terms, (self._state(), key)))
                 return reply
         intake = self._intake
         intake.ask(value, reply, None, priority, intake.until(timeout), rows)
@@ -225,9 +226,10 @@ class DynamicBatcher:
             )
         future = loop.create_future()
         if self._quick and not priority and timeout is None and rows is None:
-            key = self._quick_key(value)
-            if key is not None:
-                self._put(Request(value, future, loop, self._clock(), PLAIN, (self._state(), key)))
+            placed = self._quick_place(value)
+            if placed is not None:
+                key, terms = placed
+                self._put(Request(value, future, loop, self._clock(), terms, (self._state(), key)))
                 return future
         intake = self._intake
         intake.ask(value, future, loop, priority, intake.until(timeout), rows)
@@ -250,9 +252,10 @@ class DynamicBatcher:
         self._check_may_wait()
         reply = CallReply()
         if self._quick and not priority and timeout is None and rows is None:
-            key = self._quick_key(value)
-            if key is not None:
-                self._put(Request(value, reply, None, self._clock(), PLAIN, (self._state(), key)))
+            placed = self._quick_place(value)
+            if placed is not None:
+                key, terms = placed
+                self._put(Request(value, reply, None, self._clock(), terms, (self._state(), key)))
                 reply.wait(None, self._clock)
                 return reply.answer()
         until = self._intake.until(timeout)

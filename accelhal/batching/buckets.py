@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 
-from accelhal.batching.request import PLAIN, Request
+from accelhal.batching.request import Request
 
 EMPTY_BUCKETS_KEPT = 64
 """Empty buckets that are kept for the next request of their key; shapes may never come again."""
@@ -18,7 +18,7 @@ class Bucket:
         key: equal for requests that can be collated.
         levels: a queue for each priority, the most urgent first.
         urgent: the first of `levels`.
-        special: requests in it that are not of PLAIN terms.
+        special: requests in it whose terms are not plain.
         rows: rows in it, those of cancelled requests included until they are met.
     """
 
@@ -43,7 +43,7 @@ class Backlog:
         aging: seconds that a level of priority is worth.
 
     Attributes:
-        arrivals: requests of PLAIN terms that are not in a bucket yet. Any thread may append;
+        arrivals: requests of plain terms that are not in a bucket yet. Any thread may append;
             all that looks into buckets must `sort` first.
         rows: rows in the buckets.
     """
@@ -89,7 +89,7 @@ class Backlog:
         if not bucket.rows:
             self._waiting[bucket] = None
         bucket.levels[terms.priority].append(request)
-        bucket.special += terms is not PLAIN
+        bucket.special += not terms.plain
         rows = terms.rows
         bucket.rows += rows
         self.rows += rows
@@ -134,12 +134,12 @@ class Backlog:
     def pop(self, bucket: Bucket) -> Request:
         """Take the bucket's next request out."""
         request = bucket.levels[self._next_level(bucket)[1]].popleft()
-        bucket.special -= request.terms is not PLAIN
+        bucket.special -= not request.terms.plain
         self._took(bucket, request.terms.rows)
         return request
 
     def pop_plain(self, bucket: Bucket, most: int) -> list[Request]:
-        """Take out at most so many requests of a bucket that has none but PLAIN ones."""
+        """Take out at most so many requests of a bucket that has none but plain ones."""
         pop = bucket.urgent.popleft
         taken = [pop() for _ in range(min(most, bucket.rows))]
         self._took(bucket, len(taken))
@@ -168,7 +168,7 @@ class Backlog:
                 kept = [request for request in level if id(request) not in dead]
                 bucket.levels[priority].clear()
                 bucket.levels[priority].extend(kept)
-                bucket.special -= sum(request.terms is not PLAIN for request in gone)
+                bucket.special -= sum(not request.terms.plain for request in gone)
                 self._took(bucket, sum(request.terms.rows for request in gone))
                 removed += gone
         return removed

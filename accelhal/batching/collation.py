@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from accelhal.batching.request import Batch
+from accelhal.batching.request import PLAIN, Batch, Terms
 from accelhal.errors import BatchSizeMismatchError, UsageError
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class Arguments(NamedTuple):
 class Collator(Protocol):
     """A way to make one batch of many values."""
 
-    def quick_key(self, value: Any) -> Hashable | None:
-        """The key of a value that is one row as it is; None where `place` must look closer."""
+    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
+        """The key and terms of one row that is taken as it is; None: `place` must look closer."""
 
     def place(self, value: Any, rows: int | None) -> Placed:
         """Where a value belongs; runs in its caller's thread.
@@ -86,12 +86,15 @@ class Collator(Protocol):
         """The results of such parts as one."""
 
 
+_ANYTHING: tuple[Hashable, Terms] = ((), PLAIN)
+
+
 class ListCollator:
     """A list of the callers' values for a function that returns a list as long."""
 
-    def quick_key(self, value: Any) -> Hashable | None:
+    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
         """See Collator."""
-        return ()
+        return _ANYTHING
 
     def place(self, value: Any, rows: int | None) -> Placed:
         """See Collator; `rows` is what the value counts for in the size of a batch."""

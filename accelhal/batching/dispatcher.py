@@ -70,7 +70,7 @@ class Dispatcher:
     # ---- requests come in
 
     def put_plain(self, request: Request) -> None:
-        """Queue a request of PLAIN terms: what nearly all are, and without the lock.
+        """Queue a request of plain terms: what nearly all are, and without the lock.
 
         Threads that meet here may take the queue beyond its bound, by one request each.
 
@@ -84,10 +84,13 @@ class Dispatcher:
         # the arrivals once more: one of the two always sees the other.
         if len(arrivals) + self.backlog.rows > self._bound:
             self._put_exactly(request)
-        elif self._parking.idle or self._parking.lingering:
+        elif self._parking.lingering:
             with self.lock:
                 if self.sort():
                     self._notify(self.backlog.bucket_of(request))
+        elif self._parking.idle:
+            with self.lock:
+                self._parking.wake_one()
 
     def sort(self) -> bool:
         """Put arrivals in order, under the lock; not at the end, where only lanes still look.

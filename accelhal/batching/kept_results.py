@@ -23,6 +23,4 @@ def kept_a_while(results: Sequence[Any]) -> Sequence[Any]:
         return ()
     if first.requires_grad or not first.is_cpu:
         return ()
-    # Rows of one output share its memory; counted once each, at worst too much.
-    held = first.untyped_storage().nbytes() * len(results)
-    return results if held <= MOST_BYTES else ()
+    return results if first.nbytes * len(results) <= MOST_BYTES else ()

@@ -86,9 +86,10 @@ class Releases:
                         return None, late, until
             available = min(bucket.rows, limit)
             rows = self._sizes.take(bucket.key, available)
-            if bucket.special:
+            tokens = self._settings.max_batch_tokens
+            if bucket.special or tokens is not None:
                 in_time = now + self.costs.estimate(bucket.key)
-                found = fill(self.backlog, bucket, rows, self._settings.max_batch_tokens, in_time)
+                found = fill(self.backlog, bucket, rows, tokens, in_time)
             else:
                 found = fill_plain(self.backlog, bucket, rows)
             self._account(bucket, found, late)

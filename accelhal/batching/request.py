@@ -42,6 +42,11 @@ class Terms(NamedTuple):
     priority: int = 0
     deadline: float | None = None
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is one row that asks for no more than the answer, whatever its length."""
+        return self.rows == 1 and not (self.leading or self.priority or self.deadline is not None)
+
 
 PLAIN = Terms()
 """The terms of nearly all requests: one object, so that a request is small."""
@@ -103,7 +108,7 @@ class Batch:
         formed: seconds of time.monotonic().
         loop: the event loop of all requests, or None where they differ or have none.
         mixed: whether some have a loop and it is not the same for all.
-        plain: whether all are known to be of PLAIN terms.
+        plain: whether the terms of all are known to be plain.
         tries: lanes that were lost with it.
     """
 

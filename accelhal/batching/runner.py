@@ -216,21 +216,23 @@ class Runner:
     ) -> BatchRecord:
         dispatcher = self._shop.dispatcher
         service = dispatcher.clock() - batch.formed
-        record = BatchRecord(
-            lane=self.lane.name,
-            requests=len(batch.requests),
-            rows=batch.rows,
-            padded_rows=batch.rows if arguments is None else arguments.rows,
-            tokens=batch.rows if arguments is None else arguments.tokens,
-            padded_tokens=batch.rows if arguments is None else arguments.padded_tokens,
-            queue_wait=batch.formed - batch.requests[0].arrival,
-            service=service,
-            reason=batch.reason,
-            failed=outcome.failed,
-            isolated=isolated,
-        )
+        rows = tokens = padded_tokens = batch.rows
         if arguments is not None:
-            dispatcher.costs.add(batch.key, arguments.rows, service)
+            _, _, rows, tokens, padded_tokens = arguments
+            dispatcher.costs.add(batch.key, rows, service)
+        record = BatchRecord(
+            self.lane.name,
+            len(batch.requests),
+            batch.rows,
+            rows,
+            tokens,
+            padded_tokens,
+            batch.formed - batch.requests[0].arrival,
+            service,
+            batch.reason,
+            outcome.failed,
+            isolated,
+        )
         dispatcher.count(record, outcome.model_calls, outcome.halved_for_memory)
         return record
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from accelhal.batching.collation import Arguments, Placed, mismatch, refused
 from accelhal.batching.lengths import LengthBuckets
-from accelhal.batching.request import Batch
+from accelhal.batching.request import Batch, Terms
 from accelhal.batching.tensors import (
     Allocate,
     StackCollator,
@@ -21,6 +22,13 @@ from accelhal.batching.tensors import (
     split_tree,
 )
 from accelhal.errors import UsageError
+
+
+@lru_cache(4096)
+def _of(length: int) -> Terms:
+    """The terms of a sequence, one object for each length."""
+    return Terms(length=length)
+
 
 PadValue = float | Mapping[Any, float]
 """One value for every tensor, or a value for each field (key, position) that is padded."""
@@ -47,13 +55,23 @@ class SequenceCollator(StackCollator):
         self._varies = varies
         self._lengths = lengths
         self._sequence_output = sequence_output
+        self._takes_lone_tensors = varies(None)
 
-    def quick_key(self, value: Any) -> Hashable | None:
-        """See Collator; a sequence has a length to be noted."""
-        return None
+    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
+        """See Collator."""
+        if not (self._takes_lone_tensors and isinstance(value, torch.Tensor)):
+            return None
+        shape = value.shape
+        if not shape:
+            return None
+        length = shape[0]
+        return (value.dtype, shape[1:], value.device, self._buckets.boundary(length)), _of(length)
 
     def place(self, value: Any, rows: int | None) -> Placed:
         """See Collator."""
+        quick = self.quick_place(value)
+        if rows is None and quick is not None:
+            return Placed(quick[0], value, length=quick[1].length)
         if rows is not None:
             raise refused(
                 "a request of several rows cannot be a sequence to pad",
@@ -81,8 +99,10 @@ class SequenceCollator(StackCollator):
 
     def _opened(self, batch: Batch) -> tuple[Any, list[tuple[Any, bool, Sequence[torch.Tensor]]]]:
         """The nest that all values are, and of each field name, whether it varies, and tensors."""
+        first, tree = tree_flatten(batch.requests[0].value)
+        if first[0] is batch.requests[0].value:  # lone tensors
+            return tree, [(None, True, [request.value for request in batch.requests])]
         flat = [tree_flatten(request.value) for request in batch.requests]
-        first, tree = flat[0]
         names = _fields(batch.requests[0].value, len(first))
         columns = zip(*(leaves for leaves, _ in flat), strict=True)
         return tree, [
@@ -241,11 +261,14 @@ def _padded(
     allocate: Allocate | None,
 ) -> torch.Tensor:
     values = [*values, *[values[-1]] * missing]
+    if allocate is None or any(value.requires_grad for value in values):
+        whole = torch.nn.utils.rnn.pad_sequence(values, True, pad_value)
+        if whole.shape[1] == width:
+            return whole
+        beyond = [0, 0] * (whole.dim() - 2) + [0, width - whole.shape[1]]
+        return torch.nn.functional.pad(whole, beyond, value=pad_value)
     shape = (len(values), width, *values[0].shape[1:])
-    if allocate is not None and not any(value.requires_grad for value in values):
-        whole = allocate(shape, values[0].dtype).fill_(pad_value)
-    else:
-        whole = values[0].new_full(shape, pad_value)
+    whole = allocate(shape, values[0].dtype).fill_(pad_value)
     for row, value in enumerate(values):
         whole[row, : len(value)] = value
     return whole

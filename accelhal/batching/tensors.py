@@ -10,7 +10,7 @@ import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 from accelhal.batching.collation import Arguments, Placed, mismatch, refused
-from accelhal.batching.request import Batch
+from accelhal.batching.request import PLAIN, Batch, Terms
 
 Allocate = Callable[[tuple[int, ...], torch.dtype], torch.Tensor]
 """Gives a buffer of that shape and type to collate into."""
@@ -29,10 +29,10 @@ class StackCollator:
     leaf; numbers in them become tensors.
     """
 
-    def quick_key(self, value: Any) -> Hashable | None:
+    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
         """See Collator."""
         if isinstance(value, torch.Tensor):
-            return (value.dtype, value.shape, value.device)
+            return (value.dtype, value.shape, value.device), PLAIN
         return None
 
     def place(self, value: Any, rows: int | None) -> Placed:
