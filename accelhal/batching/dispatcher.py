@@ -243,9 +243,9 @@ class Dispatcher:
 
     def count(self, record: BatchRecord, model_calls: int, out_of_memory: bool) -> None:
         """A batch has run."""
-        with self.lock:
-            self.counters.add(record, model_calls)
-            self.counters.out_of_memory += out_of_memory
+        if self.counters.note(record, model_calls, out_of_memory):
+            with self.lock:
+                self.counters.read()
 
     def finished(self, batch: Batch) -> None:
         """A batch is answered."""

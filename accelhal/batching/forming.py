@@ -41,9 +41,9 @@ def fill_plain(backlog: Backlog, bucket: Bucket, most_rows: int) -> Filling:
             if (not request.reply.done() if request.loop is not None else request.reply.claim())  # type: ignore[union-attr]
         ]
         cancelled += len(taken)
-    cancelled -= len(requests)
+    rows = len(requests)
     stopped = ReleaseReason.FULL if bucket.rows else None
-    return Filling(requests, len(requests), stopped, cancelled, plain=True)
+    return Filling(requests, rows, stopped, cancelled - rows, (), True)
 
 
 def fill(

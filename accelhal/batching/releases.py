@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from accelhal.batching.admission import Admission
 from accelhal.batching.buckets import Backlog, Bucket
@@ -14,6 +14,8 @@ from accelhal.batching.request import Batch, ReleaseReason, Request
 from accelhal.batching.settings import Settings
 from accelhal.batching.sizes import BatchSizes
 from accelhal.batching.statistics import Counters
+
+_NOTHING: tuple[None, tuple[()], None] = (None, (), None)
 
 
 class Releases:
@@ -54,7 +56,7 @@ class Releases:
 
     def next(
         self, now: float, wait: bool, ending: bool
-    ) -> tuple[Batch | None, list[Request], float | None]:
+    ) -> tuple[Batch | None, Sequence[Request], float | None]:
         """The next batch.
 
         Args:
@@ -65,33 +67,35 @@ class Releases:
         Returns:
             A batch or None; requests that would be late; until when to linger, or None.
         """
-        self.backlog.sort()
+        backlog = self.backlog
+        backlog.sort()
+        if not backlog.rows and not self.retries:
+            return _NOTHING
         late: list[Request] = []
         while self.retries:
             batch = self._still_wanted(self.retries.popleft(), now, late)
             if batch is not None:
                 return batch, late, None
-        while self.backlog.rows:
-            bucket = self.backlog.choose(
-                self._settings.max_batch_size, now - self._settings.max_queue_delay
-            )
+        settings = self._settings
+        while backlog.rows:
+            bucket = backlog.choose(settings.max_batch_size, now - settings.max_queue_delay)
             limit = self.rows_limit(bucket)
             reason = ReleaseReason.CLOSING if ending else ReleaseReason.IDLE
             if bucket.rows < limit:
                 if not wait:
                     return None, late, None
-                if self._settings.max_queue_delay and not ending:
+                if settings.max_queue_delay and not ending:
                     until, reason = self._linger_until(bucket)
                     if now < until:
                         return None, late, until
             available = min(bucket.rows, limit)
             rows = self._sizes.take(bucket.key, available)
-            tokens = self._settings.max_batch_tokens
+            tokens = settings.max_batch_tokens
             if bucket.special or tokens is not None:
                 in_time = now + self.costs.estimate(bucket.key)
-                found = fill(self.backlog, bucket, rows, tokens, in_time)
+                found = fill(backlog, bucket, rows, tokens, in_time)
             else:
-                found = fill_plain(self.backlog, bucket, rows)
+                found = fill_plain(backlog, bucket, rows)
             self._account(bucket, found, late)
             if found.requests:
                 if found.stopped is ReleaseReason.TOKENS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -129,9 +129,13 @@ class BatcherStatistics:
         return self.tokens / self.padded_tokens if self.padded_tokens else 1.0
 
 
+UNREAD_BATCHES = 64
+"""Batches that are noted and counted later, together: a lane's way to its callers is short."""
+
+
 @dataclass(eq=False)
 class Counters:
-    """The figures as they grow; changed under the dispatcher's lock alone."""
+    """The figures as they grow; changed under the dispatcher's lock alone, but by `note`."""
 
     requests: int = 0
     failed: int = 0
@@ -154,15 +158,29 @@ class Counters:
     failovers: int = 0
     restarts: int = 0
 
+    def __post_init__(self) -> None:
+        self._unread: deque[tuple[BatchRecord, int, bool]] = deque()
+
     def copied(self) -> dict[str, Any]:
         """The figures by name, to stay as they are."""
+        self.read()
         return {
             name: value.copy() if isinstance(value, dict) else value
             for name, value in vars(self).items()
+            if not name.startswith("_")
         }
 
-    def add(self, record: BatchRecord, model_calls: int) -> None:
-        """Count a batch."""
+    def note(self, record: BatchRecord, model_calls: int, out_of_memory: bool) -> bool:
+        """Take note of a batch, from any thread; whether it is time to `read` the notes."""
+        self._unread.append((record, model_calls, out_of_memory))
+        return len(self._unread) >= UNREAD_BATCHES
+
+    def read(self) -> None:
+        """Count the batches that were noted."""
+        while self._unread:
+            self._add(*self._unread.popleft())
+
+    def _add(self, record: BatchRecord, model_calls: int, out_of_memory: bool) -> None:
         self.requests += record.requests - record.failed
         self.failed += record.failed
         self.batches += 1
@@ -176,3 +194,4 @@ class Counters:
         self.service += record.service
         self.isolated += record.isolated
         self.model_calls += model_calls
+        self.out_of_memory += out_of_memory

@@ -328,7 +328,7 @@ def test_14_a_prediction_sheds_only_who_set_a_deadline(make: Make) -> None:
     key = (batcher._state(), ())
     batcher._dispatcher.costs.add(key, 1, 1e6)  # "a batch takes eleven days"
     assert batcher(1) == 1
-    batcher._dispatcher.costs._buckets[key].seconds = 1e6
+    batcher._dispatcher.costs._of(key).seconds = 1e6
     with pytest.raises(DeadlineExceededError, match="dropped"):
         batcher.submit(2, timeout=3600).result(LIMIT)
 
