@@ -151,7 +151,9 @@ class DynamicBatcher:
         )
         costs = CostTable()
         sizes = BatchSizes(allowed, batch_padding_policy, costs)
-        self._dispatcher = Dispatcher(settings, sizes, costs, name=self.name)
+        self._dispatcher = Dispatcher(
+            settings, sizes, costs, name=self.name, key_of=self._collator.key_of
+        )
         told = list(observers)
         if max_queue_delay:
             told.append(VainWaits(settings.max_batch_size, max_queue_delay))
@@ -198,7 +200,7 @@ class DynamicBatcher:
             placed = self._quick_place(value)
             if placed is not None:
                 key, terms = placed
-                self._put(Request(value, reply, None, self._clock(), terms, (self._state(), key)))
+                self._put(Request(value, reply, None, self._clock(), terms, self._state(), key))
                 return reply
         intake = self._intake
         intake.ask(value, reply, None, priority, intake.until(timeout), rows)
@@ -229,7 +231,7 @@ class DynamicBatcher:
             placed = self._quick_place(value)
             if placed is not None:
                 key, terms = placed
-                self._put(Request(value, future, loop, self._clock(), terms, (self._state(), key)))
+                self._put(Request(value, future, loop, self._clock(), terms, self._state(), key))
                 return future
         intake = self._intake
         intake.ask(value, future, loop, priority, intake.until(timeout), rows)
@@ -255,7 +257,7 @@ class DynamicBatcher:
             placed = self._quick_place(value)
             if placed is not None:
                 key, terms = placed
-                self._put(Request(value, reply, None, self._clock(), terms, (self._state(), key)))
+                self._put(Request(value, reply, None, self._clock(), terms, self._state(), key))
                 reply.wait(None, self._clock)
                 return reply.answer()
         until = self._intake.until(timeout)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
+from typing import Any
 
 from accelhal.batching.request import Request
 
@@ -15,7 +17,7 @@ class Bucket:
     """Requests that one batch can hold, first come first served at each level of urgency.
 
     Attributes:
-        key: equal for requests that can be collated.
+        key: state and key of its requests.
         levels: a queue for each priority, the most urgent first.
         urgent: the first of `levels`.
         special: requests in it whose terms are not plain.
@@ -41,18 +43,29 @@ class Backlog:
     Args:
         priority_levels: number of priorities.
         aging: seconds that a level of priority is worth.
+        key_of: the key of a value whose request has none yet.
+        most_rows: rows that the buckets may hold.
 
     Attributes:
         arrivals: requests of plain terms that are not in a bucket yet. Any thread may append;
-            all that looks into buckets must `sort` first.
+            all that looks into buckets must `sort` first. What finds no room there is for its
+            caller to take back.
         rows: rows in the buckets.
     """
 
-    def __init__(self, priority_levels: int, aging: float) -> None:
+    def __init__(
+        self,
+        priority_levels: int,
+        aging: float,
+        key_of: Callable[[Any], Hashable],
+        most_rows: int,
+    ) -> None:
         self.arrivals: deque[Request] = deque()
         self.rows = 0
         self._priority_levels = priority_levels
         self._aging = aging
+        self._key_of = key_of
+        self._most_rows = most_rows
         self._buckets: dict[Hashable, Bucket] = {}
         self._waiting: dict[Bucket, None] = {}
 
@@ -60,20 +73,30 @@ class Backlog:
         return bool(self._waiting or self.arrivals)
 
     def __iter__(self) -> Iterator[Request]:
-        return (r for bucket in self._waiting for level in bucket.levels for r in level)
+        for bucket in self._waiting:
+            for level in bucket.levels:
+                yield from level
+        yield from tuple(self.arrivals)
+
+    @property
+    def unsorted(self) -> bool:
+        """Whether there are arrivals, and room for them."""
+        return bool(self.arrivals) and self.rows < self._most_rows
 
     def sort(self) -> None:
-        """Put the arrivals into their buckets."""
+        """Put the arrivals into their buckets, as far as there is room."""
         arrivals = self.arrivals
         if not arrivals:
             return
-        key: Hashable = None
-        bucket = None
-        for _ in range(len(arrivals)):
+        state = last = bucket = None
+        for _ in range(min(len(arrivals), self._most_rows - self.rows)):
             request = arrivals[0]
-            if bucket is None or request.key != key:
-                key = request.key
-                bucket = self._buckets.get(key) or self._new_bucket(key)
+            key = request.key
+            if key is None:
+                key = request.key = self._asked(request)
+            if bucket is None or request.state is not state or key != last:
+                state, last = request.state, key
+                bucket = self.bucket_of(request)
             if not bucket.rows:
                 self._waiting[bucket] = None
             # Counted before it is taken out: whoever adds both up must not find too little.
@@ -97,7 +120,14 @@ class Backlog:
 
     def bucket_of(self, request: Request) -> Bucket:
         """The bucket that a request belongs in."""
-        return self._buckets.get(request.key) or self._new_bucket(request.key)
+        key = (request.state, request.key)
+        return self._buckets.get(key) or self._new_bucket(key)
+
+    def _asked(self, request: Request) -> Hashable:
+        try:
+            return self._key_of(request.value)
+        except Exception:  # no batch holds it: it fails alone, with the model's error
+            return object()
 
     def choose(self, fullness: int, oldest_first: float) -> Bucket:
         """The bucket to serve next: the oldest request's, or a full one while none is that old.
@@ -172,6 +202,14 @@ class Backlog:
                 self._took(bucket, sum(request.terms.rows for request in gone))
                 removed += gone
         return removed
+
+    def take_all(self) -> list[Request]:
+        """Take out every request, arrivals too."""
+        taken = self.remove(lambda _: True)
+        with suppress(IndexError):
+            while True:
+                taken.append(self.arrivals.popleft())
+        return taken
 
     def less_urgent(self, priority: int, rows: int) -> list[Request]:
         """Requests less urgent than `priority` of so many rows: the last and newest first.

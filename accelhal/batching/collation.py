@@ -51,8 +51,15 @@ class Arguments(NamedTuple):
 class Collator(Protocol):
     """A way to make one batch of many values."""
 
-    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
-        """The key and terms of one row that is taken as it is; None: `place` must look closer."""
+    def quick_place(self, value: Any) -> tuple[Hashable | None, Terms] | None:
+        """The key and terms of one row that is taken as it is; None: `place` must look closer.
+
+        With None for the key the lane asks `key_of`, many values at a time: that is much cheaper
+        than between a caller's own steps.
+        """
+
+    def key_of(self, value: Any) -> Hashable:
+        """The key of a value for which `quick_place` gave none."""
 
     def place(self, value: Any, rows: int | None) -> Placed:
         """Where a value belongs; runs in its caller's thread.
@@ -86,15 +93,19 @@ class Collator(Protocol):
         """The results of such parts as one."""
 
 
-_ANYTHING: tuple[Hashable, Terms] = ((), PLAIN)
+_ANYTHING: tuple[Hashable | None, Terms] = ((), PLAIN)
 
 
 class ListCollator:
     """A list of the callers' values for a function that returns a list as long."""
 
-    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
+    def quick_place(self, value: Any) -> tuple[Hashable | None, Terms] | None:
         """See Collator."""
         return _ANYTHING
+
+    def key_of(self, value: Any) -> Hashable:
+        """See Collator."""
+        return ()
 
     def place(self, value: Any, rows: int | None) -> Placed:
         """See Collator; `rows` is what the value counts for in the size of a batch."""

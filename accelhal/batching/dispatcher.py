@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from accelhal.batching.admission import Admission, Gate
 from accelhal.batching.buckets import Backlog, Bucket
@@ -31,6 +32,7 @@ class Dispatcher:
         costs: how long batches take.
         clock: seconds, as time.monotonic.
         name: for the timer's thread.
+        key_of: the key of a value whose request has none yet.
     """
 
     def __init__(
@@ -40,13 +42,16 @@ class Dispatcher:
         costs: CostTable,
         clock: Callable[[], float] = time.monotonic,
         name: str = "batcher",
+        key_of: Callable[[Any], Hashable] = type,
     ) -> None:
         self.lock = threading.RLock()
         self.clock = clock
         self.counters = Counters()
         self.costs = costs
         self.in_flight: set[Batch] = set()
-        self.backlog = Backlog(settings.priority_levels, settings.priority_aging)
+        self.backlog = Backlog(
+            settings.priority_levels, settings.priority_aging, key_of, settings.max_queue_size
+        )
         self._arrivals = self.backlog.arrivals
         self.admission = Admission(self.backlog, settings, self.counters, clock)
         self.refusal: Callable[[], AccelhalError] | None = None
@@ -217,7 +222,7 @@ class Dispatcher:
                         return None
                     seats = self._parking.idle if until is None else self._parking.lingering
                     seats.append(seat)
-                    if self._arrivals:  # their callers saw no seat taken
+                    if self.backlog.unsorted:  # their callers saw no seat taken
                         self._parking.stand_up(seat)
                         continue
                 if not self.backlog:
@@ -302,9 +307,8 @@ class Dispatcher:
         with self.lock:
             left = [r for batch in self._releases.retries for r in batch.requests]
             self._releases.retries.clear()
-            self.backlog.sort()
             # Claimed under the lock, so that the timer's thread does not claim what is answered.
-            for request in (*self.admission.dismiss(), *self.backlog.remove(lambda _: True)):
+            for request in (*self.admission.dismiss(), *self.backlog.take_all()):
                 if request.loop is not None or request.reply.claim():  # type: ignore[union-attr]
                     left.append(request)
             if in_flight:
@@ -329,8 +333,7 @@ class Dispatcher:
         self.refusal, self._bound, self.ending = refusal, -1, True
         self._parking = Parking()
         left = [r for batch in (*self.in_flight, *self._releases.retries) for r in batch.requests]
-        self.backlog.sort()
-        left += self.backlog.remove(lambda _: True)
+        left += self.backlog.take_all()
         left += self.admission.dismiss()
         self.in_flight.clear()
         self._releases.retries.clear()

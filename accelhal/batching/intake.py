@@ -98,7 +98,7 @@ class Intake:
                 operation="submit",
                 hint="raise max_queue_size, or submit fewer rows",
             )
-        key, now = (self._state(), placed.key), self._clock()
+        state, now = self._state(), self._clock()
         replies: list[Any] = [reply]
         one_loop = loop
         if len(pieces) > 1:
@@ -112,7 +112,8 @@ class Intake:
                 one_loop,
                 now,
                 Terms(count, placed.leading, placed.length, priority, until),
-                key,
+                state,
+                placed.key,
             )
             for (part, count), one in zip(pieces, replies, strict=True)
         ]

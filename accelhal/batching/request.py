@@ -61,10 +61,11 @@ class Request:
         loop: the event loop of an asyncio caller; its future is touched there alone.
         arrival: seconds of time.monotonic().
         terms: what the caller asked for.
-        key: the caller's state, and what is equal for values that can be collated.
+        state: the caller's modes; one object for equal ones.
+        key: equal for values that can be collated; None until the backlog asks for it.
     """
 
-    __slots__ = ("arrival", "key", "loop", "reply", "terms", "value")
+    __slots__ = ("arrival", "key", "loop", "reply", "state", "terms", "value")
 
     def __init__(
         self,
@@ -73,13 +74,15 @@ class Request:
         loop: asyncio.AbstractEventLoop | None,
         arrival: float,
         terms: Terms,
-        key: Hashable,
+        state: Hashable,
+        key: Hashable | None,
     ) -> None:
         self.value = value
         self.reply = reply
         self.loop = loop
         self.arrival = arrival
         self.terms = terms
+        self.state = state
         self.key = key
 
 
@@ -101,7 +104,8 @@ class Batch:
     """Requests that run together.
 
     Attributes:
-        key: of the bucket they came from; equal keys can be collated.
+        key: of the bucket they came from: the callers' state, and what is equal for values that
+            can be collated.
         requests: in the order in which they are answered.
         rows: their rows in all.
         reason: why it was formed.

@@ -57,7 +57,7 @@ class SequenceCollator(StackCollator):
         self._sequence_output = sequence_output
         self._takes_lone_tensors = varies(None)
 
-    def quick_place(self, value: Any) -> tuple[Hashable, Terms] | None:
+    def quick_place(self, value: Any) -> tuple[Hashable | None, Terms] | None:
         """See Collator."""
         if not (self._takes_lone_tensors and isinstance(value, torch.Tensor)):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -71,3 +72,12 @@ def busy(
 
     yield batcher
     held.release()
+
+
+@pytest.fixture
+def quick_switches() -> Iterator[None]:
+    """Threads that are interrupted at nearly every step."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)

@@ -17,6 +17,17 @@ from .conftest import LIMIT
 Make = Callable[..., DynamicBatcher]
 
 
+def test_a_tensor_that_cannot_be_stacked_fails_alone(make: Make) -> None:
+    batcher = make(lambda x: x * 2)
+    with pytest.warns(UserWarning, match="prototype"):
+        nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    futures = [batcher.submit(x) for x in (torch.ones(3), nested, torch.ones(3))]
+    assert futures[1].exception(LIMIT) is not None
+    for future in (futures[0], futures[2]):
+        assert future.result(LIMIT).tolist() == [2, 2, 2]
+    assert batcher.stats().restarts == 0
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

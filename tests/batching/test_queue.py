@@ -25,6 +25,30 @@ def test_a_full_queue_rejects_with_the_figures(busy: Make) -> None:
     assert "block" in str(caught.value)
 
 
+@pytest.mark.usefixtures("quick_switches")
+def test_a_crowd_does_not_pass_the_bound(busy: Make) -> None:
+    crowd, room = 6, 4
+    batcher = busy(max_queue_size=room)
+    refused: list[int] = []
+
+    def ask() -> None:
+        for _ in range(300):
+            try:
+                batcher.submit("one of many")
+            except QueueFullError:
+                refused.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(crowd)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+        assert not thread.is_alive()
+    queued = batcher.stats().queued
+    assert room <= queued <= room + crowd  # one each, where they meet
+    assert len(refused) == 300 * crowd - queued == batcher.stats().rejected
+
+
 def test_cancelled_requests_give_up_their_room(busy: Make) -> None:
     batcher = busy(max_queue_size=2)
     futures = [batcher.submit(n) for n in range(2)]

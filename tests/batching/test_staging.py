@@ -27,7 +27,7 @@ NO_GRAD = caller_state(grad=False)
 
 
 def work(values: list[torch.Tensor]) -> Work:
-    requests = [Request(value, None, None, 0.0, PLAIN, ()) for value in values]  # type: ignore[arg-type]
+    requests = [Request(value, None, None, 0.0, PLAIN, NO_GRAD, ()) for value in values]  # type: ignore[arg-type]
     batch = Batch((NO_GRAD, ()), requests, len(values), ReleaseReason.FULL, 0.0)
     return Work(batch, len(values), StackCollator(), NO_GRAD)
 
