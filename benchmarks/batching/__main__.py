@@ -22,7 +22,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks.batching.contenders import IDEAL, OURS, PEERS
+from benchmarks.batching.contenders import FLOOR, IDEAL, OURS, PEERS
 from benchmarks.batching.interpreters import Interpreters
 from benchmarks.batching.report import (
     document,
@@ -38,7 +38,7 @@ from benchmarks.batching.workloads import BY_NAME
 
 _FULL = Timing(rounds=5, warm=0.25, seconds=0.5, idle_seconds=4.0)
 _QUICK = Timing(rounds=1, warm=0.05, seconds=0.15, idle_seconds=0.5)
-_CONTENDERS = (OURS, *PEERS, IDEAL)
+_CONTENDERS = (OURS, *PEERS, FLOOR, IDEAL)
 
 
 @click.command(help="Measure batchers side by side, each in its own process.")

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.batching.contenders import IDEAL, OURS
+from benchmarks.batching.contenders import FLOOR, IDEAL, OURS
 from benchmarks.batching.figures import Figures
 from benchmarks.batching.rounds import Row, Timing
 from benchmarks.batching.verdicts import Verdict
@@ -68,7 +68,11 @@ def workload_table(workload: Workload, rows: Sequence[Row]) -> Table:
             row.setting,
             *(_said(getattr(median, name), _COLUMNS[name][1]) for name in shown),
             *([notes[id(row)]] if any(notes.values()) else []),
-            style="bold" if row.contender == OURS else "dim" if row.contender == IDEAL else None,
+            style="bold"
+            if row.contender == OURS
+            else "dim"
+            if row.contender in (IDEAL, FLOOR)
+            else None,
         )
     return table
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.batching.contenders import IDEAL, PEERS
+from benchmarks.batching.contenders import FLOOR, IDEAL, PEERS
 from benchmarks.batching.figures import Figures, medians
 from benchmarks.batching.interpreters import Interpreters
 from benchmarks.batching.workloads import Workload
@@ -107,6 +107,8 @@ class Contender:
         """The settings that the workload can be run at; none where it cannot."""
         if self.name == IDEAL:
             fits = workload.driver == "async"
+        elif self.name == FLOOR:
+            fits = workload.driver in ("async", "lone")
         else:
             fits = workload.driver != "threads" or self._threads
         on_loop = any(target.against == "peers on the loop" for target in workload.targets)

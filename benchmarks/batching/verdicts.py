@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.batching.contenders import IDEAL, OURS
+from benchmarks.batching.contenders import FLOOR, IDEAL, OURS
 from benchmarks.batching.rounds import Row
 from benchmarks.batching.workloads import Target, Workload
 
@@ -55,10 +55,12 @@ def _best(rows: Iterable[Row], target: Target) -> tuple[str, float] | None:
 def _rivals(rows: Sequence[Row], target: Target) -> list[Row]:
     if target.against == "none":
         return []
-    if target.against == "ideal":
-        return [row for row in rows if row.contender == IDEAL]
+    if target.against in (IDEAL, FLOOR):
+        return [row for row in rows if row.contender == target.against]
     on_loop = target.against == "peers on the loop"
-    peers = [row for row in rows if row.contender not in (OURS, IDEAL) and row.on_loop == on_loop]
+    peers = [
+        row for row in rows if row.contender not in (OURS, IDEAL, FLOOR) and row.on_loop == on_loop
+    ]
     if target.against == "FIFO peers":
         return [row for row in peers if not row.knows_lengths]
     return peers

@@ -92,11 +92,11 @@ def rows(module):
 def test_less_cpu_than_half_of_the_best_peer_meets_the_target(module, rows):
     workload = module("workloads").BY_NAME["noop"]
     seen = {"accelhal": {"cpu_us": 4.0}, "batched": {"cpu_us": 20.0}, "bentoml": {"cpu_us": 9.0}}
-    verdict, _ = module("verdicts").verdicts(workload, rows(seen))
+    verdict, *_ = module("verdicts").verdicts(workload, rows(seen))
     assert verdict.rival == "bentoml (default)"
     assert verdict.ratio == pytest.approx(4 / 9)
     assert verdict.met is True
-    verdict, _ = module("verdicts").verdicts(workload, rows(seen | {"ray_serve": {"cpu_us": 7.0}}))
+    verdict, *_ = module("verdicts").verdicts(workload, rows(seen | {"ray_serve": {"cpu_us": 7.0}}))
     assert verdict.met is False
 
 
@@ -105,7 +105,7 @@ def test_a_peer_that_holds_the_callers_loop_is_told_of_and_not_judged_by(module,
     seen = rows({"accelhal": {"p50_ms": 0.05}, "batched": {"p50_ms": 0.1}})
     held = rows({"bentoml": {"p50_ms": 0.02}})
     held[0].on_loop = True
-    judged, told = module("verdicts").verdicts(workload, seen + held)
+    judged, told, _ = module("verdicts").verdicts(workload, seen + held)
     assert (judged.rival, judged.met) == ("batched (default)", True)
     assert (told.rival, told.ratio, told.met) == ("bentoml (default)", 2.5, None)
 
@@ -128,8 +128,21 @@ def test_peers_that_know_lengths_are_judged_apart(module, rows):
 
 def test_a_round_that_failed_leaves_no_verdict(module, rows):
     workload = module("workloads").BY_NAME["device"]
-    (verdict,) = module("verdicts").verdicts(workload, rows({"accelhal": {"per_second": 1.0}}))
-    assert verdict.met is None
+    found = module("verdicts").verdicts(workload, rows({"accelhal": {"per_second": 1.0}}))
+    assert [verdict.met for verdict in found] == [None, None]
+
+
+def test_the_bare_thread_is_told_of_and_is_no_peer(module, rows):
+    workload = module("workloads").BY_NAME["few"]
+    seen = {"accelhal": 30.0, "floor": 60.0, "batched": 20.0}
+    found = module("verdicts").verdicts(
+        workload, rows({name: {"per_second": value} for name, value in seen.items()})
+    )
+    assert [(one.rival, one.ratio, one.met) for one in found] == [
+        ("batched (default)", 1.5, True),
+        ("", None, None),
+        ("floor (default)", 0.5, None),
+    ]
 
 
 def test_medians_pass_over_figures_that_a_round_lacks(module):

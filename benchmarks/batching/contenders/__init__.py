@@ -37,6 +37,7 @@ class Setting:
 
 OURS = "accelhal"
 IDEAL = "ideal"
+FLOOR = "floor"
 # The packages that they come in.
 PEERS = {
     "batched": "batched",
