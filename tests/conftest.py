@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,10 @@ ROOT = Path(__file__).parents[1]
 
 # Workers of xdist have it, and tables would fold where a pipe's do not.
 os.environ.pop("COLUMNS", None)
+
+# A run in a shell's background ignores interrupts, and so would the commands that are tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The examples of a property are not timed: a loaded machine is no failure.
 settings.register_profile("accelhal", deadline=None)
